@@ -91,16 +91,18 @@ class InboundReport(TenantOwned):
     `text` is its part of the message, a message of its own, read anew whenever it is
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of
     its samples, `done_codes` the lab's codes of the tests of which nothing more is to
-    come. `reason` says why no order was found; `why` is what the person said who
-    matched or rejected it. `doubts` say which of its lines are held, objects of code,
-    place, number and says. `critical_results` are those the lab flagged as critical of
-    a report without order, objects of name, code, loinc, sub_id, result, unit,
-    reference_range and flag; `alert` is the one they opened, or that of an earlier
-    message of the same results.
+    come. `reason` says why no order was found; it stays, as it tells a report that a
+    person had to match. `why` is what the person said who matched, rejected or, at
+    `escalated_at`, escalated it. `doubts` say which of its lines are held, objects of
+    code, place, number and says. `critical_results` are those the lab flagged as
+    critical of a report without order, objects of name, code, loinc, sub_id, result,
+    unit, reference_range and flag; `alert` is the one they opened, or that of an
+    earlier message of the same results.
     """
 
     rules = TableRules(
-        data_classes=("lab_messages",), route_parameters={"lab_report_id": "pk"}
+        data_classes=("lab_messages",),
+        route_parameters={"lab_report_id": "pk", "raw_result_id": "pk"},
     )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -138,6 +140,7 @@ class InboundReport(TenantOwned):
         db_index=False,
     )
     received_at = models.DateTimeField(default=timezone.now, editable=False)
+    escalated_at = models.DateTimeField(null=True)
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.CharField(max_length=254, blank=True)
     why = models.CharField(max_length=WHY_MAX_LENGTH, blank=True)

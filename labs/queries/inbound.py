@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -11,6 +12,10 @@ from django.utils.translation import gettext as _
 
 from labs.models import InboundMessage, InboundReport, Order
 from labs.states.inbound import MatchStatus, MessageStatus
+from labs.states.match_reviews import (
+    MatchReviewStatus,
+    list_reasons_by_match_decision,
+)
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -21,8 +26,12 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.models import Lab
+    from labs.states.match_reviews import MatchDecision
 
 CANDIDATES_MAX = 10
+_UNMATCHED_RESULT = ("message__lab", "message__lab_account", "order__user", "alert")
+_SEARCH_WORDS = 5
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
 
 
@@ -44,6 +53,18 @@ class ReviewQueueCounts:
     def total(self) -> int:
         """Return reports and messages together."""
         return self.reports + self.messages
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedResultFilters:
+    """Filters of unmatched results; `before` is excluded, `search` are words."""
+
+    status: MatchReviewStatus | None = None
+    decision: MatchDecision | None = None
+    lab_slug: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+    search: str | None = None
 
 
 def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
@@ -84,6 +105,78 @@ def list_lab_reports_in_status(
     )
     page = page.order_by("-received_at", "pk")[offset : offset + limit]
     return list(page), rows.count()
+
+
+def list_unmatched_results(
+    *,
+    tenant: Tenant,
+    filters: UnmatchedResultFilters,
+    after: tuple[datetime, UUID] | None,
+    limit: int,
+) -> tuple[list[InboundReport], int]:
+    """Return a page of reports that needed a person, newest first, and their number.
+
+    after: time and ID of the last of the page before. Two queries.
+    """
+    rows = _filter_unmatched_results(_reports_of_tenant(tenant), filters)
+    page = rows.select_related(*_UNMATCHED_RESULT).order_by("-received_at", "-pk")
+    if after is not None:
+        at, key = after
+        page = page.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=key))
+    return list(page[:limit]), rows.count()
+
+
+def get_unmatched_result(*, tenant: Tenant, report_id: UUID) -> InboundReport:
+    """Return a report that needed a person.
+
+    Raises: unmatched_result_not_found (404).
+    """
+    rows = _reports_of_tenant(tenant).exclude(reason="")
+    found: InboundReport | None = (
+        rows.select_related(*_UNMATCHED_RESULT).filter(pk=report_id).first()
+    )
+    if found is None:
+        raise NotFound("unmatched_result_not_found", _("Unmatched result not found."))
+    return found
+
+
+def _filter_unmatched_results(
+    rows: QuerySet[InboundReport], filters: UnmatchedResultFilters
+) -> QuerySet[InboundReport]:
+    rows = rows.exclude(reason="")
+    unmatched = Q(status=MatchStatus.UNMATCHED)
+    match filters.status:
+        case MatchReviewStatus.PENDING:
+            rows = rows.filter(unmatched, escalated_at=None)
+        case MatchReviewStatus.ESCALATED:
+            rows = rows.filter(unmatched, escalated_at__isnull=False)
+        case MatchReviewStatus.RESOLVED:
+            rows = rows.exclude(unmatched)
+    if filters.decision is not None:
+        reasons, is_rest = list_reasons_by_match_decision(filters.decision)
+        named = Q(reason__in=reasons)
+        rows = rows.exclude(named) if is_rest else rows.filter(named)
+    if filters.lab_slug is not None:
+        rows = rows.filter(message__lab__slug=filters.lab_slug)
+    if filters.since is not None:
+        rows = rows.filter(received_at__gte=filters.since)
+    if filters.before is not None:
+        rows = rows.filter(received_at__lt=filters.before)
+    for word in (filters.search or "").split()[:_SEARCH_WORDS]:
+        rows = rows.filter(text__iregex=_build_patient_pattern(word))
+    return rows
+
+
+def _build_patient_pattern(word: str) -> str:
+    """Return a pattern of a PID segment with a name or, as YYYY-MM-DD, a birth date.
+
+    The name is PID-5, the birth date PID-7. Patients of unmatched reports are in no
+    column: the queue is short, and its text is read for it.
+    """
+    field = r"\|[^|\r]*"
+    if _DAY.fullmatch(word):
+        return rf"(^|\r)PID({field}){{6}}\|{word.replace('-', '')}"
+    return rf"(^|\r)PID({field}){{4}}{field}{re.escape(word)}"
 
 
 def list_lab_messages_to_review(

@@ -22,6 +22,7 @@ from labs.models import ServiceCenter
 from tests.contract.typed_client import calls, events
 from tests.factories.accounts import make_api_key
 from tests.factories.appointments import booking_lab, make_center
+from tests.factories.inbound import make_order_sent_to_lab, make_unmatched
 from tests.factories.labs import ADDRESS as PLACE
 from tests.factories.labs import PATIENT, make_lab_test
 from tests.factories.reports import make_pdf
@@ -40,7 +41,7 @@ LEFT_OUT = (
     "/v2/team/svix/",
     "/v3/compendium/",
     "/v3/lab_test/estimate",
-    "/v3/unmatched_result",
+    "/v3/unmatched_result_test",
 )
 LEFT_OUT_ENDS = ("/raw",)
 ADDRESS = junction.Address(**PLACE)
@@ -210,6 +211,34 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
     assert result.results[0].interpretation == "critical"
     assert [one.id for one in page.orders] == [order.id]
     assert client.order.resend_events(start_at=NOW).order_ids == [order.id]
+    check_events(alice_tenant)
+
+
+def test_the_client_decides_about_unmatched_results(client, person, alice_tenant):
+    order = make_order_sent_to_lab(tenant=alice_tenant)
+    waiting = [make_unmatched(tenant=alice_tenant, lab=order.lab) for _ in range(2)]
+    calls = client.lab_tests
+    page = calls.list_unmatched_results(limit=1, status="pending_customer_review")
+    rest = calls.list_unmatched_results(limit=1, next_cursor=page.next_cursor)
+    first, second = page.data[0].id, rest.data[0].id
+    found = calls.get_unmatched_result(first)
+    unsure = calls.resolve_unmatched_result(first, action="unsure", note="Ask the lab")
+    rejected = calls.resolve_unmatched_result(second, action="reject")
+    accepted = calls.accept_unmatched_result(first, order_id=str(order.pk), note="Hers")
+    with pytest.raises(ApiError) as refused:
+        calls.accept_unmatched_result(second, order_id=str(order.pk))
+
+    assert {first, second} == {str(one.pk) for one in waiting}
+    assert (page.total, rest.next_cursor) == (2, None)
+    assert (found.status, found.decision_code) == (
+        "pending_customer_review",
+        "no_match",
+    )
+    assert found.candidate_groups[0].candidates[0].order_id == str(order.pk)
+    assert (unsure.status, unsure.note) == ("pending_ops_review", "Ask the lab")
+    assert (rejected.status, rejected.resolution_action) == ("resolved", "reject")
+    assert accepted.id == str(order.pk)
+    assert refused.value.status_code == 400
     check_events(alice_tenant)
 
 

@@ -48,9 +48,11 @@ def take(tenant: Any, content: bytes, *, lab: Any, **told: Any) -> InboundMessag
     return message
 
 
-def make_unmatched(*, tenant: Any, lab: Any = None) -> InboundReport:
-    """A report of a number that no order has."""
-    content = make_oru(make_test(obx(), placer="NOBODYS"))
+def make_unmatched(*, tenant: Any, lab: Any = None, **written: Any) -> InboundReport:
+    """A report of a number that no order has; `written` as make_oru takes it."""
+    number = InboundMessage.objects.for_tenant(tenant).count() + 1
+    written = {"control_id": f"C{number}", **written}
+    content = make_oru(make_test(obx(), placer="NOBODYS"), **written)
     message = take(tenant, content, lab=lab or make_lab())
     report: InboundReport = message.reports.get()
     report.tenant = tenant

@@ -32,6 +32,7 @@ _NEEDS: tuple[tuple[str, frozenset[Area]], ...] = (
     ("historical.data.", frozenset({Area.USERS})),
     ("provider.", frozenset({Area.USERS})),
     ("labtest.result.", frozenset({Area.ORDERS})),
+    ("labtest.match_review.", frozenset({Area.ORDERS})),
     ("labtest.order_tracking.", frozenset({Area.ORDERS})),
     ("labtest.", frozenset({Area.ORDERS, Area.PATIENT_DETAILS})),
     ("lab_report.", frozenset({Area.REPORTS})),

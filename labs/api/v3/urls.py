@@ -72,6 +72,12 @@ from labs.api.v3.service_centers.views import (
     CentersNearOrderView,
     CentersView,
 )
+from labs.api.v3.unmatched_results.views import (
+    UnmatchedResultAcceptView,
+    UnmatchedResultListView,
+    UnmatchedResultResolveView,
+    UnmatchedResultView,
+)
 from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
@@ -226,6 +232,22 @@ urlpatterns = [
         "order_transaction/<transaction_id>/result/pdf",
         TransactionResultPdfView,
         "api-order-transaction-result-pdf",
+    ),
+    mount_api_view(
+        "unmatched_result", UnmatchedResultListView, "api-unmatched-results"
+    ),
+    mount_api_view(
+        "unmatched_result/<raw_result_id>", UnmatchedResultView, "api-unmatched-result"
+    ),
+    mount_api_view(
+        "unmatched_result/<raw_result_id>/accept",
+        UnmatchedResultAcceptView,
+        "api-unmatched-result-accept",
+    ),
+    mount_api_view(
+        "unmatched_result/<raw_result_id>/resolve",
+        UnmatchedResultResolveView,
+        "api-unmatched-result-resolve",
     ),
     mount_api_view("insurance/search/payor", PayorSearchView, "api-payor-search"),
     mount_api_view("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),

@@ -21,6 +21,7 @@ from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
 from labs.operations.documents.lab_documents import store_documents_of_report
 from labs.operations.inbound.critical_reports import open_alert_of_unmatched_report
+from labs.operations.inbound.match_review_events import emit_match_review_event
 from labs.operations.inbound.matching import find_order_by_lab_report_numbers
 from labs.operations.order_status.status import lock_order
 from labs.operations.results.critical import (
@@ -106,7 +107,6 @@ def match_lab_report_to_order(
         moves=MATCH_MOVES,
         to=MatchStatus.MATCHED,
         order_id=order.pk,
-        reason="",
         resolved_at=timezone.now(),
         resolved_by=by,
         why=why,
@@ -200,6 +200,7 @@ def _hold_report(row: InboundReport, report: Report, reason: UnmatchedReason) ->
     row.reason = reason
     open_alert_of_unmatched_report(row=row, report=report)
     row.save(update_fields=["reason", "critical_results", "alert"])
+    emit_match_review_event(row, "created")
 
 
 def _leave_out_known_results(order: Order, delivery: ResultDelivery) -> ResultDelivery:

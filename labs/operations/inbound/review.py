@@ -1,4 +1,4 @@
-"""Review of lab reports and messages: match, reject, restore, dismiss.
+"""Review of lab reports and messages: match, reject, escalate, restore, dismiss.
 
 Each decision is audited with its reason.
 """
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit.entries import record_change
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
+from labs.operations.inbound.match_review_events import emit_match_review_event
 from labs.operations.inbound.processing import (
     get_default_lab_time_zone,
     limit_concurrent_message_parsing,
@@ -64,7 +65,7 @@ def match_lab_report_manually(
     (503).
     """
     why = _validate_reason(why)
-    row = _lock_report(report)
+    row = lock_lab_report(report)
     order = _get_order_of_lab(row, order_id)
     match_lab_report_to_order(
         actor=actor,
@@ -91,7 +92,7 @@ def add_lab_report_to_ended_order(
     Source: Contract D24.
     """
     why = _validate_reason(why)
-    row = _lock_report(report)
+    row = lock_lab_report(report)
     order = _get_order_of_lab(row, order_id)
     require_order_ended(order)
     match_lab_report_to_order(
@@ -123,7 +124,7 @@ def reject_lab_report(
     transition_not_allowed.
     """
     why = _validate_reason(why)
-    row = _lock_report(report)
+    row = lock_lab_report(report)
     if has_open_critical_alert(row):
         raise Conflict(
             "critical_not_acknowledged",
@@ -142,15 +143,36 @@ def reject_lab_report(
 
 
 @transaction.atomic
+def escalate_lab_report(
+    *, report: InboundReport, actor: Actor, why: str
+) -> InboundReport:
+    """Escalate an unmatched report that somebody was unsure about; it stays unmatched.
+
+    Raises: why_missing, why_too_long; report_not_unmatched. Source: Contract 10.
+    """
+    why = _validate_reason(why)
+    row = lock_lab_report(report)
+    if row.status != MatchStatus.UNMATCHED:
+        raise DomainError(
+            "report_not_unmatched", _("This report has been decided on already.")
+        )
+    row.escalated_at, row.why = timezone.now(), why
+    row.save(update_fields=["escalated_at", "why"])
+    _record_review(row, actor, "escalate_report")
+    return row
+
+
+@transaction.atomic
 def restore_rejected_lab_report(
     *, report: InboundReport, actor: Actor
 ) -> InboundReport:
     """Restore a rejected report to unmatched. Raises: transition_not_allowed."""
-    row = _lock_report(report)
+    row = lock_lab_report(report)
     move_status(
         row,
         moves=MATCH_MOVES,
         to=MatchStatus.UNMATCHED,
+        escalated_at=None,
         resolved_at=None,
         resolved_by="",
         why="",
@@ -220,13 +242,14 @@ def _validate_reason(why: str) -> str:
     return why
 
 
-def _lock_report(report: InboundReport) -> InboundReport:
+def lock_lab_report(report: InboundReport) -> InboundReport:
+    """Return the report as it is now, locked until the transaction ends."""
     rows = InboundReport.objects.for_tenant(report.tenant).select_for_update(
         of=("self",)
     )
-    found: InboundReport = rows.select_related("message__lab", "alert").get(
-        pk=report.pk
-    )
+    found: InboundReport = rows.select_related(
+        "message__lab", "message__lab_account", "order__user", "alert"
+    ).get(pk=report.pk)
     found.tenant = report.tenant
     return found
 
@@ -247,3 +270,4 @@ def _record_review(
         user_uuid=user_uuid,
         changes=changes,
     )
+    emit_match_review_event(row, "updated")

@@ -195,9 +195,11 @@ def test_results_are_added_to_the_ended_order_they_are_of(alice_production, pane
     assert values(order) == ["91"]
     assert (kept.status.split(".")[2], lows(order)) == (end, history)
     assert emitted_types(alice_production)[len(sent) :] == [
+        "labtest.match_review.created",
         "labtest.order_tracking.updated",
         "labtest.order.updated",
         "labtest.result.critical",
+        "labtest.match_review.updated",
     ]
     assert alert.order_id == order.pk
     assert entry.changes == {"order": [None, str(order.pk)]}

@@ -1,0 +1,1 @@
+"""Unmatched results in the API: list, read, accept, resolve (contract 10)."""
