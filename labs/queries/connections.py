@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import Count, Max, Min, Q
@@ -15,13 +16,16 @@ from labs.states.inbound import MessageStatus
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import datetime
     from uuid import UUID
 
     from django.db.models import QuerySet
 
     from accounts.models import Tenant
     from labs.models import LabAccount
+
+# A connection by MLLP that no process reported for so long has none.
+SILENT_AFTER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +127,10 @@ def is_control_id_taken(
     return bool(rows.exclude(digest=digest).exists())
 
 
-def list_transport_states(*, silent_after: timedelta) -> list[TransportState]:
+def list_transport_states() -> list[TransportState]:
     """Return the state of each transport that connections use; two queries."""
     with across_tenants(why="the operator watches the connections of all teams"):
-        return _list_transport_states(timezone.now() - silent_after)
+        return _list_transport_states(timezone.now() - SILENT_AFTER)
 
 
 def _list_transport_states(silent_before: datetime) -> list[TransportState]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from labs.web.accounts import connection
 from labs.web.accounts import views as accounts
 from labs.web.appointments import booking, card, days, outcomes
 from labs.web.catalogue import kit_stock, panels
@@ -234,6 +235,21 @@ urlpatterns = [
         name="remove_courier",
     ),
     path("lab-accounts/", accounts.show_lab_accounts, name="accounts"),
+    path(
+        "lab-accounts/<str:account_id>/connection/",
+        connection.show_lab_connection,
+        name="account_connection",
+    ),
+    path(
+        "lab-accounts/<str:account_id>/connection/save/",
+        connection.save_lab_connection,
+        name="save_account_connection",
+    ),
+    path(
+        "lab-accounts/<str:account_id>/connection/check/",
+        connection.check_lab_connection,
+        name="check_account_connection",
+    ),
     path("lab-accounts/add/", accounts.add_lab_account, name="add_account"),
     path(
         "lab-accounts/<str:account_id>/edit/",

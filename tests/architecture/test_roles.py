@@ -111,10 +111,14 @@ RIGHTS = {
         " labs:watch_requisition"
     ),
     "catalogue|catalogue*": "labs:kit_stock",
-    "catalogue": "labs:tests labs:markers labs:panel_instructions labs:accounts",
+    "catalogue": (
+        "labs:tests labs:markers labs:panel_instructions labs:accounts"
+        " labs:account_connection"
+    ),
     "catalogue*": (
         "labs:new_panel labs:archive labs:unarchive labs:add_account labs:edit_account"
-        " labs:account_status labs:account_teams"
+        " labs:account_status labs:account_teams labs:save_account_connection"
+        " labs:check_account_connection"
     ),
     "reports": "reports:list reports:page reports:page_image",
     "reports*": "reports:upload",
