@@ -79,7 +79,7 @@ def _misspelled_results(order: Order) -> bytes:
             },
         ),
     ]
-    for number, marker in enumerate(order.lab_test.markers.order_by("pk"), start=1):
+    for number, marker in enumerate(order.placed.markers, start=1):
         segments += _results_of_marker(order, marker, number, day)
     return build_hl7_message(segments)
 

@@ -214,7 +214,7 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
 
 
 def _draw_tests(sheet: Sheet, order: Order) -> None:
-    markers = sorted(order.lab_test.markers.all(), key=lambda one: (one.name, one.pk))
+    markers = sorted(order.placed.markers, key=lambda one: (one.name, one.pk))
     sheet.write_heading(f"Tests ordered: {order.lab_test.name}", keep=40)
     sheet.write_table(
         _TESTS,
@@ -236,9 +236,7 @@ def _draw_tests(sheet: Sheet, order: Order) -> None:
 
 def _draw_collection(sheet: Sheet, order: Order) -> None:
     method = CollectionMethod.known(order.method)
-    fasting = order.lab_test.fasting or any(
-        marker.fasting for marker in order.lab_test.markers.all()
-    )
+    fasting = order.placed.needs_fasting
     sheet.write_heading("Collection", keep=80)
     sentences = [
         f"{method.label if method else order.method}. {describe_order_tubes(order)}.",

@@ -20,7 +20,7 @@ def describe_marker_tube(marker: Marker) -> str:
 
 def describe_order_tubes(order: Order) -> str:
     """Return the tubes of an order, each once, or its sample where it has none."""
-    containers = {marker.container for marker in order.lab_test.markers.all()}
+    containers = {marker.container for marker in order.placed.markers}
     tubes = [str(each.label) for each in Container if each.value in containers]
     return "; ".join(tubes) or _describe_kind(order.lab_test.sample_type)
 
@@ -29,7 +29,7 @@ def describe_order_specimen(order: Order) -> str:
     """Return what an order's labels say: its sample; of different tubes, blood."""
     found = {
         SPECIMENS[container][1]
-        for marker in order.lab_test.markers.all()
+        for marker in order.placed.markers
         if (container := Container.known(marker.container))
     }
     if not found:

@@ -8,6 +8,11 @@ from labs.models.appointment import (
     SlotPlace,
 )
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
+from labs.models.catalogue_version import (
+    CatalogueUpdate,
+    LabTestVersion,
+    MarkerVersion,
+)
 from labs.models.connection import Hl7Connection, Hl7OutboundMessage
 from labs.models.courier import CourierConnection, CourierMessage
 from labs.models.critical import CriticalAlert
@@ -26,6 +31,7 @@ from labs.models.text_provider import TextProvider
 __all__ = [
     "Appointment",
     "AppointmentEvent",
+    "CatalogueUpdate",
     "CourierConnection",
     "CourierMessage",
     "CriticalAlert",
@@ -40,7 +46,9 @@ __all__ = [
     "LabAccountTeam",
     "LabDocument",
     "LabTest",
+    "LabTestVersion",
     "Marker",
+    "MarkerVersion",
     "MissingResult",
     "Order",
     "OrderEvent",

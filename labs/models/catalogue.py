@@ -79,11 +79,15 @@ class Marker(models.Model):
     `provider_id` is the lab's own code of the test. `price` in US dollars, None where
     the contract with the lab says it. `aoe_questions` are those of contract 6.2, asked
     at order entry. Turnaround is in days. `container` is the tube of venous blood, none
-    for other samples.
+    for other samples. `stability` is how long the sample keeps, in hours by storage.
+    `retired_at` is since when the lab offers it no more; it is in no panel then, and
+    orders of it keep it.
     """
 
     rules = TableRules(
-        without_tenant="as labs.Lab", without_user="reference data, shared by all teams"
+        without_tenant="as labs.Lab",
+        without_user="reference data, shared by all teams",
+        retention="with the lab",
     )
 
     id = models.PositiveIntegerField(primary_key=True)
@@ -105,6 +109,10 @@ class Marker(models.Model):
     common_tat_days = models.PositiveSmallIntegerField(null=True)
     worst_case_tat_days = models.PositiveSmallIntegerField(null=True)
     aoe_questions = models.JSONField(default=list)
+    stability = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField())
+    )
+    retired_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = gettext_lazy("marker")

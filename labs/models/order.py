@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from labs.models.account import LabAccount
 from labs.models.catalogue import Lab, LabTest
+from labs.models.catalogue_version import PlacedTest, build_placed_test
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
@@ -238,6 +240,11 @@ class Order(TenantOwned):
     def status_parts(self) -> StatusParts:
         """Return top-level status, method and low-level status."""
         return split_order_status(self.status)
+
+    @cached_property
+    def placed(self) -> PlacedTest:
+        """Return the panel as the order was placed with it."""
+        return build_placed_test(panel=self.lab_test, at=self.created_at)
 
 
 class OrderEvent(TenantOwned):

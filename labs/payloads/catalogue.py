@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, TypedDict
 from uuid import UUID
 
+from labs.models.catalogue_version import PlacedTest
 from labs.states.catalogue import (
     CollectionMethod,
     LabTestStatus,
@@ -12,9 +13,10 @@ from labs.states.catalogue import (
     QuestionType,
     SampleType,
 )
+from labs.states.turnaround import find_slowest_days
 
 if TYPE_CHECKING:
-    from labs.models import Lab, LabTest, Marker
+    from labs.models import Lab, LabTest, Marker, Order
 
 
 class LabAnswer(TypedDict):
@@ -138,28 +140,35 @@ def build_marker(marker: Marker) -> MarkerAnswer:
 def build_lab_test(panel: LabTest) -> LabTestAnswer:
     """Build a panel with loaded lab and markers; turnaround of its slowest marker."""
     markers = sorted(panel.markers.all(), key=lambda marker: marker.pk)
+    return _build_lab_test(
+        panel, PlacedTest(tuple(markers), panel.price, panel.fasting)
+    )
+
+
+def build_ordered_lab_test(order: Order) -> LabTestAnswer:
+    """Build the panel of an order as the order was placed with it."""
+    return _build_lab_test(order.lab_test, order.placed)
+
+
+def _build_lab_test(panel: LabTest, content: PlacedTest) -> LabTestAnswer:
+    markers = content.markers
     return {
         "id": panel.pk,
         "slug": panel.slug,
         "name": panel.name,
         "sample_type": panel.sample_type,
         "method": panel.method,
-        "price": float(panel.price),
+        "price": float(content.price),
         "is_active": panel.status == LabTestStatus.ACTIVE,
         "status": panel.status,
-        "fasting": panel.fasting,
+        "fasting": content.fasting,
         "lab": build_lab(panel.lab),
         "markers": [build_marker(marker) for marker in markers],
         "is_delegated": False,
         "auto_generated": panel.generation == "auto",
         "has_collection_instructions": panel.has_collection_instructions,
-        "common_tat_days": _slowest_turnaround([m.common_tat_days for m in markers]),
-        "worst_case_tat_days": _slowest_turnaround(
-            [m.worst_case_tat_days for m in markers]
+        "common_tat_days": find_slowest_days(m.common_tat_days for m in markers),
+        "worst_case_tat_days": find_slowest_days(
+            m.worst_case_tat_days for m in markers
         ),
     }
-
-
-def _slowest_turnaround(days: list[int | None]) -> int | None:
-    known = [day for day in days if day is not None]
-    return max(known) if known else None

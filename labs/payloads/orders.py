@@ -8,7 +8,7 @@ from uuid import UUID
 
 from labs.documents.links import get_requisition_link_url
 from labs.models import Shipment
-from labs.payloads.catalogue import LabTestAnswer, build_lab_test
+from labs.payloads.catalogue import LabTestAnswer, build_ordered_lab_test
 from labs.payloads.patients import (
     PatientAddressAnswer,
     PatientDetailsAnswer,
@@ -198,7 +198,7 @@ def build_order(order: Order) -> OrderAnswer:
         "team_id": order.tenant.team_id,
         "patient_details": build_patient_details(order.patient_details),
         "patient_address": build_patient_address(order.patient_address),
-        "lab_test": build_lab_test(order.lab_test),
+        "lab_test": build_ordered_lab_test(order),
         "details": {"type": order.method, "data": _build_details(order)},
         "sample_id": order.sample_id or None,
         "notes": None,

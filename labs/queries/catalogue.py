@@ -95,7 +95,10 @@ def find_lab_by_slug(*, tenant: Tenant, slug: str) -> Lab | None:
 def list_markers_page(
     *, tenant: Tenant, filters: MarkerFilters, page: int = 1, size: int = 50
 ) -> MarkerPage:
-    """Return a page of markers by id with their results, pages from 1."""
+    """Return a page of markers by id with their results, pages from 1.
+
+    Retired markers are listed by their ids alone.
+    """
     rows = Marker.objects.filter(lab__environment=tenant.environment).order_by("pk")
     if filters.lab is not None:
         rows = rows.filter(lab=filters.lab)
@@ -113,7 +116,9 @@ def list_markers_page(
         rows = rows.filter(part)
     if filters.is_a_la_carte is not None:
         rows = rows.filter(a_la_carte_enabled=filters.is_a_la_carte)
-    if filters.marker_ids is not None:
+    if filters.marker_ids is None:
+        rows = rows.filter(retired_at=None)
+    else:
         rows = rows.filter(pk__in=filters.marker_ids)
     first = (page - 1) * size
     shown = rows.select_related("lab").prefetch_related("expected_results")

@@ -11,6 +11,7 @@ from django.db.models import Count, Min, Q
 from django.utils.translation import gettext as _
 
 from labs.models import InboundMessage, InboundReport, Order
+from labs.queries.orders.orders import PLACED_TEST
 from labs.states.inbound import MatchStatus, MessageStatus
 from labs.states.match_reviews import (
     MatchReviewStatus,
@@ -277,7 +278,7 @@ def _live_orders_of_lab(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
         .live()
         .filter(lab=lab)
         .select_related("user", "lab", "lab_test", "lab_account")
-        .prefetch_related("lab_test__markers")
+        .prefetch_related(*PLACED_TEST)
     )
     return rows
 

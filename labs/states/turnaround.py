@@ -10,6 +10,7 @@ from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
 # Statuses from which on the lab can work on the sample. Before them, it may not exist
@@ -36,6 +37,11 @@ class Lateness(OpenChoices):
 def is_sample_drawn_or_at_lab(status: str) -> bool:
     """Return whether an order's sample was drawn or has reached the lab."""
     return split_order_status(status).low in _AT_LAB
+
+
+def find_slowest_days(days: Iterable[int | None]) -> int | None:
+    """Return the most days of several markers; None where no marker names any."""
+    return max((day for day in days if day is not None), default=None)
 
 
 def get_result_lateness(

@@ -72,7 +72,7 @@ def build_hl7_order_messages(
     order and wish make the same MSH-10, so that a lab sees a repetition. Source: HL7
     v2.5.1, 4.4.6.
     """
-    markers = sorted(order.lab_test.markers.all(), key=lambda one: one.pk)
+    markers = list(order.placed.markers)
     account = order.lab_account
     parts = [markers]
     if account and account.hl7_one_message_per_test:

@@ -55,8 +55,7 @@ def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document
 
 def is_fasting_required_for_order(order: Order) -> bool:
     """Return whether any test of the order requires fasting."""
-    panel = order.lab_test
-    return panel.fasting or any(marker.fasting for marker in panel.markers.all())
+    return order.placed.needs_fasting
 
 
 def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:

@@ -152,7 +152,7 @@ def compare_lab_report_with_order(
 ) -> Evidence:
     """Compare a report with an order whose panel's markers are loaded."""
     patient, details = report.patient, order.patient_details or {}
-    ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
+    ordered = {marker.provider_id for marker in order.placed.markers}
     return Evidence(
         number=Agreement.AGREES if has_number else Agreement.DIFFERS,
         name=_names_agree(

@@ -226,7 +226,7 @@ def _completes_order(order: Order, report: Report, *, accepts_held: bool) -> boo
     """
     if report.doubts and not accepts_held:
         return False
-    ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
+    ordered = {marker.provider_id for marker in order.placed.markers}
     if not ordered & report.codes:
         return all(test.is_done for test in report.tests)
     now = report.list_done_codes(accepts_held=accepts_held)

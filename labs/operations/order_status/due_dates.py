@@ -5,10 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import Max
-
-from labs.models import LabTest
-from labs.states.turnaround import is_sample_drawn_or_at_lab
+from labs.states.turnaround import find_slowest_days, is_sample_drawn_or_at_lab
 
 if TYPE_CHECKING:
     from datetime import date
@@ -29,14 +26,11 @@ def compute_result_due_dates(
     """
     if order.due_by is not None or not is_sample_drawn_or_at_lab(status):
         return {}
-    markers = LabTest.markers.through._default_manager.filter(labtest=order.lab_test)
-    slowest = markers.aggregate(
-        usual=Max("marker__common_tat_days"), worst=Max("marker__worst_case_tat_days")
-    )
-    if slowest["usual"] is None:
+    usual = find_slowest_days(m.common_tat_days for m in order.placed.markers)
+    if usual is None:
         return {}
-    worst = max(slowest["usual"], slowest["worst"] or 0)
+    worst = find_slowest_days(m.worst_case_tat_days for m in order.placed.markers)
     return {
-        "due_by": today + timedelta(days=slowest["usual"]),
-        "worst_case_due_by": today + timedelta(days=worst),
+        "due_by": today + timedelta(days=usual),
+        "worst_case_due_by": today + timedelta(days=max(usual, worst or 0)),
     }

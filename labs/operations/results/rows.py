@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.db.models import prefetch_related_objects
 from django.utils.text import slugify
 
 from labs.models import Marker, MissingResult, Result
@@ -80,8 +81,8 @@ class Orderables:
 
 def find_orderable_markers(*, order: Order, delivery: ResultDelivery) -> Orderables:
     """Return the markers of an order's panel and those a delivery names."""
-    ordered = order.lab_test.markers.prefetch_related("expected_results")
-    known = tuple(ordered.order_by("pk"))
+    known = order.placed.markers
+    prefetch_related_objects(known, "expected_results")
     codes = {result.ordered_code for result in delivery.results}
     codes |= {gap.ordered_code for gap in delivery.missing}
     codes -= {"", *(marker.provider_id for marker in known)}

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -233,10 +234,10 @@ def _deliver_simulated_results(
     order: Order, actor: Actor, low: str, flags: SimulationFlags
 ) -> None:
     """Deliver simulated results; storing them takes the step."""
-    markers = order.lab_test.markers.select_related("lab")
+    prefetch_related_objects(order.placed.markers, "lab", "expected_results")
     delivery = simulate_result_delivery(
         order=order,
-        markers=markers.prefetch_related("expected_results"),
+        markers=order.placed.markers,
         flags=flags,
         before=find_current_result_version(order=order),
         low=low,

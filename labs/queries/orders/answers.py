@@ -26,7 +26,7 @@ class AnsweredQuestion:
 
 def list_order_answers(order: Order) -> list[AnsweredQuestion]:
     """List an order's answers in words, its markers loaded."""
-    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
+    markers = {marker.pk: marker for marker in order.placed.markers}
     return [
         _answered_question(answer, markers.get(answer["marker_id"]))
         for answer in order.aoe_answers

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models.order import OrderQuerySet
 
+# All that Order.placed reads.
+PLACED_TEST = (
+    "lab_test__markers__versions",
+    "lab_test__versions__markers__versions",
+)
 _SORTS = {
     "created_at": "created_at",
     "patient_name": "patient_name",
@@ -84,7 +89,7 @@ def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
         .select_related(
             *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
         )
-        .prefetch_related("events", "lab_test__markers", "transaction__orders__events")
+        .prefetch_related("events", *PLACED_TEST, "transaction__orders__events")
     )
     return rows
 

@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from labs.models import Order
+from labs.queries.orders.orders import PLACED_TEST
 from labs.states.orders import OrderTopLevelStatus
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ def list_recent_duplicate_orders(
         .filter(created_at__gt=timezone.now() - TWIN_WINDOW)
         .exclude(called_off)
         .select_related("lab_test")
-        .prefetch_related("lab_test__markers")
+        .prefetch_related(*PLACED_TEST)
         .order_by("-created_at", "-pk")
     )
     marker_set = set(marker_ids)
     return [
         order
         for order in recent
-        if {marker.pk for marker in order.lab_test.markers.all()} == marker_set
+        if {marker.pk for marker in order.placed.markers} == marker_set
     ]

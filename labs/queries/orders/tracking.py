@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
 
+from django.db.models import prefetch_related_objects
+
 from labs.models import Appointment, MissingResult, Result
 from labs.queries.results.results import find_current_result_version
 from labs.states.appointments import AppointmentStatus
@@ -94,9 +96,10 @@ def get_order_tracking(*, order: Order) -> OrderTracking:
         (_moment(one) for one in events if is_sample_drawn_or_at_lab(one.status)), None
     )
     is_over = is_order_closed_without_results(order.status)
+    prefetch_related_objects(order.placed.markers, "expected_results")
     markers = tuple(
         _track_marker(marker, version, start, is_over=is_over)
-        for marker in order.lab_test.markers.all().prefetch_related("expected_results")
+        for marker in order.placed.markers
     )
     originals = [one.estimate.original for one in markers]
     latest = max((one for one in originals if one), default=None)

@@ -179,7 +179,7 @@ def render_order_page(
         if billing
         else format_wire_value_as_words(order.billing_type),
         tubes=describe_order_tubes(order),
-        markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
+        markers=sorted(order.placed.markers, key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
         answers=list_order_answers(order),
         comment=get_requisition_comment(order),

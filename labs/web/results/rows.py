@@ -159,7 +159,7 @@ def build_result_groups(
 
     What was ordered and has nothing yet comes last, unless narrowed.
     """
-    markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
+    markers = {marker.pk: marker for marker in order.placed.markers}
     was = (
         {
             get_result_identity_key(row): row.result

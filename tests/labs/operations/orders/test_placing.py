@@ -372,5 +372,5 @@ def test_an_order_takes_as_many_statements_for_ten_panels_as_for_two(alice_tenan
         place_order(tenant=alice_tenant, actor=ACTOR, request=wanted)
 
     # More than one panel is looked for as a made one; the first time it is made.
-    assert counts == {1: 19, 2: 25, 10: 25}
-    assert len(again) == 20
+    assert counts == {1: 22, 2: 28, 10: 28}
+    assert len(again) == 23
