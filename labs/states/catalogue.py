@@ -105,3 +105,20 @@ class ResultType(OpenChoices):
     RANGE = "range", gettext_lazy("Range")
     COMMENT = "comment", gettext_lazy("Comment")
     CODED_VALUE = "coded_value", gettext_lazy("Coded value")
+
+
+class Storage(OpenChoices):
+    """How a sample is kept until it is tested. Source: Ours: as catalogs print it."""
+
+    ROOM_TEMPERATURE = "room_temperature", gettext_lazy("Room temperature")
+    REFRIGERATED = "refrigerated", gettext_lazy("Refrigerated")
+    FROZEN = "frozen", gettext_lazy("Frozen")
+
+
+class ChangeKind(OpenChoices):
+    """What an update of the catalogue does with a row."""
+
+    ADDED = "added", gettext_lazy("Added")
+    CHANGED = "changed", gettext_lazy("Changed")
+    RETIRED = "retired", gettext_lazy("Retired")
+    RESTORED = "restored", gettext_lazy("Restored")

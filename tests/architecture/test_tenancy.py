@@ -53,6 +53,8 @@ UNSCOPED_MODULES = {
     "users/operations/users/export.py": "as erasure; the sweep of archives as well",
     "users/operations/imports/files.py": "as erasure; the sweep of files as well",
     "reports/operations/reading/files.py": "the sweep of files works over all tenants",
+    "labs/operations/catalogue/catalogue_changes.py": "a lab's tests are all teams'",
+    "labs/operations/catalogue/import_catalogue.py": "a lab's tests are all teams'",
     "labs/operations/erasure.py": "erases by tenant key and user",
     "labs/operations/documents/lab_documents.py": "the sweep of files as well",
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
@@ -70,6 +72,7 @@ UNSCOPED_MODULES = {
 ACROSS_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs/jobs.py": "periodic jobs have no tenant",
+    "labs/management/commands/import_lab_catalogue.py": "a lab's tests are all teams'",
     "portal/ops/operators.py": "operators look at every tenant",
     "portal/ops/key_rotation.py": "keys are the installation's",
     "portal/ops/isolation/probing.py": "ids of a tenant are read to knock with",

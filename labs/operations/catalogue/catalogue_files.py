@@ -1,15 +1,14 @@
-"""Parse the CSV files of a lab catalogue: those that ship, and imported ones.
+"""Parse the rows of a lab catalogue: those that ship, and imported ones.
 
-`labs`, `markers`, `expected_results` and `questions`; lists are parted by `|`. The ids
-of a file join its lines: `marker_id` of a result is the `id` of a marker.
+`labs`, `markers`, `expected_results` and `questions`; lists are parted by `|`. A result
+names its marker by lab and provider_id, or by the marker's `id` in the file.
 """
 
 from __future__ import annotations
 
-import csv
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -18,146 +17,123 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from labs.models import ExpectedResult, Lab, Marker
-from labs.states.catalogue import CollectionMethod, QuestionType, SampleType
+from labs.operations.catalogue.catalogue_rows import COLUMNS, CellError
+from labs.states.catalogue import CollectionMethod, QuestionType, SampleType, Storage
+from labs.states.loinc import is_loinc_code
+from portal.lib.units import normalize_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping, Sequence
 
     from django.db.models import Model
 
+    from labs.operations.catalogue.catalogue_rows import (
+        CatalogueRow,
+        CatalogueRows,
+        Fault,
+    )
     from portal.lib.choices import OpenChoices
 
-# The columns that each file must have, and those that may be missing or empty.
-COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "labs": (
-        ("slug", "name", "first_line_address", "city", "zipcode"),
-        ("id", "collection_methods", "sample_types"),
-    ),
-    "questions": (
-        ("id", "key", "code", "value", "type"),
-        ("required", "constraint", "answers"),
-    ),
-    "markers": (
-        ("id", "lab", "name", "provider_id", "type", "sample_type"),
-        (
-            *("unit", "price", "container", "fasting", "a_la_carte_enabled"),
-            "is_orderable",
-            *("common_tat_days", "worst_case_tat_days", "questions", "description"),
-        ),
-    ),
-    "expected_results": (
-        ("id", "marker_id", "name", "provider_id", "result_type"),
-        (
-            *("loinc_code", "loinc_name", "unit", "low", "high"),
-            *("coded_values", "required"),
-        ),
-    ),
-}
 _ID_MAX = 2**31 - 1
+_HOURS_MAX = 24 * 365 * 5
+_BOUND_MAX = 1e15
 
 
 @dataclass(slots=True)
 class ParsedCatalogue:
-    """Unsaved rows under the ids of the files, and what is wrong with other lines."""
+    """Unsaved rows under the ids of the files, and what is wrong with other rows.
+
+    `retired` are the markers that a file says are retired. `places` says where a
+    marker stands, by its id in the file.
+    """
 
     labs: list[Lab] = field(default_factory=list)
     markers: list[Marker] = field(default_factory=list)
     results: list[ExpectedResult] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
+    retired: list[Marker] = field(default_factory=list)
+    places: dict[int, CatalogueRow] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
 
 
-def parse_lab_catalogue(files: Mapping[str, Iterable[str]]) -> ParsedCatalogue:
-    """Parse the lines of the files by name; a line with a fault is left out."""
-    found = ParsedCatalogue()
-    labs: dict[str, Lab] = {}
+def parse_lab_catalogue(
+    content: CatalogueRows, *, labs: Mapping[str, Lab]
+) -> ParsedCatalogue:
+    """Parse the rows of the files; one with a fault is left out.
+
+    `labs` are those that are stored, by slug: a file without a lab may name them.
+    """
+    found = ParsedCatalogue(faults=list(content.faults))
+    stored = dict(labs)
+    named: dict[str, Lab] = {}
     questions: dict[str, dict[str, Any]] = {}
     markers: dict[int, Marker] = {}
+    codes: dict[tuple[str, str], Marker] = {}
     results: dict[int, ExpectedResult] = {}
+    result_codes: dict[tuple[int, str], ExpectedResult] = {}
+    # Rows without an id of their own are told apart by negative numbers.
+    numbers = count(-1, -1)
 
-    def add_lab(entry: dict[str, str]) -> None:
-        lab = _parse_lab(entry, number=len(labs) + 1)
-        _add_once(labs, lab.slug, lab, "slug")
+    def add_lab(row: CatalogueRow) -> None:
+        lab = _parse_lab(row.values, number=len(named) + 1)
+        _add_once(named, lab.slug, lab, "slug")
 
-    def add_question(entry: dict[str, str]) -> None:
+    def add_question(row: CatalogueRow) -> None:
+        entry = row.values
         _add_once(questions, entry["key"], _parse_question(entry), "key")
 
-    def add_marker(entry: dict[str, str]) -> None:
-        marker = _parse_marker(entry, labs, questions)
-        _add_once(markers, marker.pk, marker, "id")
+    def add_marker(row: CatalogueRow) -> None:
+        entry = row.values
+        known = named.get(entry["lab"]) or stored.get(entry["lab"])
+        marker = _parse_marker(entry, known, questions, next(numbers))
         _add_once(codes, (entry["lab"], marker.provider_id), marker, "provider_id")
+        _add_once(markers, marker.pk, marker, "id")
+        found.places[marker.pk] = row
+        if _parse_flag(entry, "retired", otherwise=False):
+            marker.is_orderable = marker.a_la_carte_enabled = False
+            found.retired.append(marker)
 
-    def add_result(entry: dict[str, str]) -> None:
-        result = _parse_result(entry, markers)
-        _add_once(results, result.pk, result, "id")
-        code = (result.marker_id, result.provider_id)
+    def add_result(row: CatalogueRow) -> None:
+        entry = row.values
+        marker = _find_marker(entry, markers, codes)
+        result = _parse_result(entry, marker, next(numbers))
+        code = (marker.pk, result.provider_id)
         _add_once(result_codes, code, result, "provider_id")
+        _add_once(results, result.pk, result, "id")
 
-    codes: dict[tuple[str, str], Marker] = {}
-    result_codes: dict[tuple[int, str], ExpectedResult] = {}
     for name, add in (
         ("labs", add_lab),
         ("questions", add_question),
         ("markers", add_marker),
         ("expected_results", add_result),
     ):
-        _parse_file(name, files[name], add, found.faults)
-    found.labs = list(labs.values())
+        _parse_rows(name, content.rows[name], add, found.faults)
+    found.labs = list(named.values())
     found.markers = list(markers.values())
     found.results = list(results.values())
     return found
 
 
-@contextmanager
-def read_catalogue_folder(folder: Path) -> Iterator[dict[str, Iterable[str]]]:
-    """Open the files of a folder by name. Raises: OSError."""
-    with ExitStack() as opened:
-        yield {
-            name: opened.enter_context(
-                (folder / f"{name}.csv").open(encoding="utf-8-sig", newline="")
-            )
-            for name in COLUMNS
-        }
-
-
-def _parse_file(
+def _parse_rows(
     name: str,
-    lines: Iterable[str],
-    add: Callable[[dict[str, str]], None],
-    faults: list[str],
+    rows: Sequence[CatalogueRow],
+    add: Callable[[CatalogueRow], None],
+    faults: list[Fault],
 ) -> None:
-    reader = csv.DictReader(lines, restkey="more")
-    needed, optional = COLUMNS[name]
-    missing = [one for one in needed if one not in (reader.fieldnames or ())]
-    if missing:
-        faults.append(
-            _("%(file)s.csv: add the missing columns to the header: %(columns)s.")
-            % {"file": name, "columns": ", ".join(missing)}
-        )
-        return
-    for entry in reader:
+    for row in rows:
         try:
-            add(_read_values(entry, needed, optional))
-        except ValueError as fault:
-            faults.append(
-                _("%(file)s.csv, line %(line)d: %(fault)s.")
-                % {"file": name, "line": reader.line_num, "fault": fault}
-            )
+            _require_values(row.values, COLUMNS[name][0])
+            add(row)
+        except CellError as error:
+            faults.append(row.build_fault(error))
 
 
-def _read_values(
-    entry: dict[str, str], needed: tuple[str, ...], optional: tuple[str, ...]
-) -> dict[str, str]:
-    if entry.get("more"):
-        raise ValueError(_("more values than columns"))
-    values = {one: (entry.get(one) or "").strip() for one in needed + optional}
-    for one in needed:
-        if not values[one]:
-            raise ValueError(_("%(name)s is missing") % {"name": one})
-    return values
+def _require_values(entry: Mapping[str, str], columns: Sequence[str]) -> None:
+    for name in columns:
+        if not entry[name]:
+            raise CellError(name, _("%(name)s is missing") % {"name": name})
 
 
-def _parse_lab(entry: dict[str, str], *, number: int) -> Lab:
+def _parse_lab(entry: Mapping[str, str], *, number: int) -> Lab:
     lab = Lab(
         id=_parse_id(entry, "id") if entry["id"] else number,
         slug=entry["slug"],
@@ -175,23 +151,25 @@ def _parse_lab(entry: dict[str, str], *, number: int) -> Lab:
 
 
 def _parse_marker(
-    entry: dict[str, str], labs: dict[str, Lab], questions: dict[str, dict[str, Any]]
+    entry: Mapping[str, str],
+    lab: Lab | None,
+    questions: Mapping[str, dict[str, Any]],
+    number: int,
 ) -> Marker:
-    lab = labs.get(entry["lab"])
     if lab is None:
-        raise ValueError(_("lab is not in labs.csv"))
+        raise CellError("lab", _("lab is not in labs.csv"))
     keys = _split_list(entry["questions"])
     if set(keys) - questions.keys():
-        raise ValueError(_("questions are not in questions.csv"))
+        raise CellError("questions", _("questions are not in questions.csv"))
     marker = Marker(
-        id=_parse_id(entry, "id"),
+        id=_parse_id(entry, "id") if entry["id"] else number,
         lab=lab,
         name=entry["name"],
-        slug=slugify(entry["name"]),
+        slug=_build_slug(entry),
         description=entry["description"],
         provider_id=entry["provider_id"],
         type=entry["type"],
-        unit=entry["unit"],
+        unit=_parse_unit(entry),
         price=_parse_price(entry["price"]),
         sample_type=entry["sample_type"],
         container=entry["container"],
@@ -203,40 +181,57 @@ def _parse_marker(
         aoe_questions=[
             {**questions[key], "sequence": place} for place, key in enumerate(keys, 1)
         ],
+        stability=_parse_stability(entry["stability"]),
     )
-    _clean(marker, "lab", "aoe_questions")
+    _clean(marker, "lab", "aoe_questions", "stability")
     return marker
 
 
-def _parse_result(entry: dict[str, str], markers: dict[int, Marker]) -> ExpectedResult:
-    marker = markers.get(_parse_id(entry, "marker_id"))
+def _find_marker(
+    entry: Mapping[str, str],
+    markers: Mapping[int, Marker],
+    codes: Mapping[tuple[str, str], Marker],
+) -> Marker:
+    if entry["marker_id"]:
+        column, marker = "marker_id", markers.get(_parse_id(entry, "marker_id"))
+    else:
+        column, marker = "marker", codes.get((entry["lab"], entry["marker"]))
     if marker is None:
-        raise ValueError(_("marker_id is not in markers.csv"))
+        message = _("%(name)s is not in markers.csv") % {"name": column}
+        raise CellError(column, message)
+    return marker
+
+
+def _parse_result(
+    entry: Mapping[str, str], marker: Marker, number: int
+) -> ExpectedResult:
     result = ExpectedResult(
-        id=_parse_id(entry, "id"),
+        id=_parse_id(entry, "id") if entry["id"] else number,
         marker=marker,
         name=entry["name"],
-        slug=slugify(entry["name"]),
+        slug=_build_slug(entry),
         provider_id=entry["provider_id"],
         required=_parse_flag(entry, "required", otherwise=True),
-        loinc_code=entry["loinc_code"],
+        loinc_code=_parse_loinc(entry),
         loinc_name=entry["loinc_name"],
-        unit=entry["unit"],
+        unit=_parse_unit(entry),
         result_type=entry["result_type"],
         low=_parse_bound(entry, "low"),
         high=_parse_bound(entry, "high"),
         coded_values=_split_list(entry["coded_values"]),
     )
+    if result.low is not None and result.high is not None and result.low > result.high:
+        raise CellError("high", _("high is below low"))
     _clean(result, "marker", "coded_values")
     return result
 
 
-def _parse_question(entry: dict[str, str]) -> dict[str, Any]:
+def _parse_question(entry: Mapping[str, str]) -> dict[str, Any]:
     if QuestionType.known(entry["type"]) is None:
-        raise ValueError(_("type has an unknown value"))
+        raise CellError("type", _("type has an unknown value"))
     answers = [answer.partition("=") for answer in _split_list(entry["answers"])]
     if any(not (code and text) for code, _equals, text in answers):
-        raise ValueError(_("answers are not written as code=text"))
+        raise CellError("answers", _("answers are not written as code=text"))
     return {
         "id": _parse_id(entry, "id"),
         "required": _parse_flag(entry, "required", otherwise=False),
@@ -254,34 +249,71 @@ def _parse_question(entry: dict[str, str]) -> dict[str, Any]:
 
 def _add_once(known: dict[Any, Any], key: Any, value: Any, name: str) -> None:
     if key in known:
-        raise ValueError(_("%(name)s is listed twice") % {"name": name})
+        raise CellError(name, _("%(name)s is listed twice") % {"name": name})
     known[key] = value
 
 
 def _clean(row: Model, *unchecked: str) -> None:
     empty = (one.name for one in row._meta.fields if getattr(row, one.attname) is None)
     try:
-        row.clean_fields(exclude={*unchecked, *empty})
+        row.clean_fields(exclude={"id", *unchecked, *empty})
     except ValidationError as fault:
-        names = ", ".join(sorted(fault.error_dict))
-        raise ValueError(_("not valid: %(names)s") % {"names": names}) from None
+        names = sorted(fault.error_dict)
+        message = _("not valid: %(names)s") % {"names": ", ".join(names)}
+        raise CellError(names[0], message) from None
 
 
-def _parse_id(entry: dict[str, str], name: str) -> int:
+def _parse_id(entry: Mapping[str, str], name: str) -> int:
     text = entry[name]
     if not (text.isascii() and text.isdigit() and int(text[:12]) <= _ID_MAX):
-        raise ValueError(_("%(name)s is not a whole number") % {"name": name})
+        raise CellError(name, _("%(name)s is not a whole number") % {"name": name})
     return int(text)
 
 
-def _parse_days(entry: dict[str, str], name: str) -> int | None:
+def _build_slug(entry: Mapping[str, str]) -> str:
+    """Return the slug of a name; of one without Latin letters, its code's."""
+    return slugify(entry["name"]) or slugify(entry["provider_id"]) or "test"
+
+
+def _parse_unit(entry: Mapping[str, str]) -> str:
+    unit = entry["unit"]
+    if unit and normalize_unit(unit) is None:
+        raise CellError("unit", _("the unit is unknown"))
+    return unit
+
+
+def _parse_loinc(entry: Mapping[str, str]) -> str:
+    code = entry["loinc_code"]
+    if code and not is_loinc_code(code):
+        raise CellError("loinc_code", _("the LOINC code or its check digit is wrong"))
+    return code
+
+
+def _parse_stability(text: str) -> dict[str, int]:
+    """Parse `refrigerated=168|frozen=720`: hours by storage."""
+    found: dict[str, int] = {}
+    for part in _split_list(text):
+        storage, _equals, hours = part.partition("=")
+        if (
+            Storage.known(storage) is None
+            or storage in found
+            or not (hours.isascii() and hours.isdigit() and len(hours) < 6)
+            or not 0 < int(hours) <= _HOURS_MAX
+        ):
+            message = _("stability is not written as storage=hours")
+            raise CellError("stability", message)
+        found[storage] = int(hours)
+    return found
+
+
+def _parse_days(entry: Mapping[str, str], name: str) -> int | None:
     return _parse_id(entry, name) if entry[name] else None
 
 
-def _parse_flag(entry: dict[str, str], name: str, *, otherwise: bool) -> bool:
+def _parse_flag(entry: Mapping[str, str], name: str, *, otherwise: bool) -> bool:
     text = entry[name].lower()
     if text not in {"", "true", "false"}:
-        raise ValueError(_("%(name)s is neither true nor false") % {"name": name})
+        raise CellError(name, _("%(name)s is neither true nor false") % {"name": name})
     return text == "true" if text else otherwise
 
 
@@ -291,26 +323,26 @@ def _parse_price(text: str) -> Decimal | None:
     except InvalidOperation:
         price = Decimal("nan")
     if price is not None and not (price.is_finite() and price >= 0):
-        raise ValueError(_("price is not an amount"))
+        raise CellError("price", _("price is not an amount"))
     return price
 
 
-def _parse_bound(entry: dict[str, str], name: str) -> float | None:
+def _parse_bound(entry: Mapping[str, str], name: str) -> float | None:
     try:
         bound = float(entry[name]) if entry[name] else None
     except ValueError:
         bound = float("nan")
-    if bound is not None and not isfinite(bound):
-        raise ValueError(_("%(name)s is not a number") % {"name": name})
+    if bound is not None and not (isfinite(bound) and abs(bound) < _BOUND_MAX):
+        raise CellError(name, _("%(name)s is not a number") % {"name": name})
     return bound
 
 
 def _parse_choices(
-    entry: dict[str, str], name: str, choices: type[OpenChoices]
+    entry: Mapping[str, str], name: str, choices: type[OpenChoices]
 ) -> list[str]:
     parts = _split_list(entry[name])
     if not parts or any(choices.known(part) is None for part in parts):
-        raise ValueError(_("%(name)s has no or an unknown value") % {"name": name})
+        raise CellError(name, _("%(name)s has no or an unknown value") % {"name": name})
     return parts
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.operations.catalogue.locks import lock_catalogue_for_order
 from labs.states.catalogue import Generation, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
 
@@ -70,8 +71,10 @@ def resolve_order_set(
     """
     _validate_add_on(order_set)
     _require_method_of_add_on(order_set, method)
+    lock_catalogue_for_order()
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERABLE)
+    _require_no_retired_marker(panels)
     return _combine(tenant, order_set, panels, method, lab)
 
 
@@ -88,8 +91,10 @@ def resolve_recreated_order_set(
     """
     _validate_add_on(order_set)
     _require_method_of_add_on(order_set, method)
+    lock_catalogue_for_order()
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERED_BEFORE)
+    _require_no_retired_marker(panels)
     return _combine(tenant, order_set, panels, method, lab)
 
 
@@ -201,6 +206,19 @@ def _require_status_of_panels(
                 % {"panel": panel.name, "status": panel.status},
                 "lab_test_ids",
             )
+
+
+def _require_no_retired_marker(panels: Sequence[LabTest]) -> None:
+    """Refuse a panel that still has a marker which its lab retired."""
+    for panel in panels:
+        for marker in panel.markers.all():
+            if marker.retired_at is not None:
+                raise DomainError(
+                    "marker_not_orderable",
+                    _("%(panel)s can't be ordered: the lab retired %(marker)s.")
+                    % {"panel": panel.name, "marker": marker.name},
+                    "lab_test_ids",
+                )
 
 
 def _combine(

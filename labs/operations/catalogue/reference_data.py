@@ -22,7 +22,10 @@ from labs.models import ExpectedResult, Lab, Marker
 from labs.operations.catalogue.catalogue_files import (
     ParsedCatalogue,
     parse_lab_catalogue,
+)
+from labs.operations.catalogue.catalogue_rows import (
     read_catalogue_folder,
+    read_catalogue_rows,
 )
 from labs.operations.catalogue.service_centers import (
     parse_service_center_rows,
@@ -118,10 +121,10 @@ def read_reference_results() -> Sequence[ExpectedResult]:
 
 @cache
 def _read_catalogue() -> ParsedCatalogue:
-    with read_catalogue_folder(REFERENCE_FOLDER) as files:
-        found = parse_lab_catalogue(files)
+    rows = read_catalogue_rows(read_catalogue_folder(REFERENCE_FOLDER))
+    found = parse_lab_catalogue(rows, labs={})
     if found.faults:
-        raise ValueError(found.faults[0])
+        raise ValueError(str(found.faults[0]))
     return found
 
 

@@ -64,7 +64,17 @@ def test_a_folder_becomes_production_rows_beside_those_that_ship(folder):
 
     said = run(folder)
 
-    assert said == "Labs imported: 1. Markers: 2. Expected results: 2."
+    assert said.splitlines() == [
+        "added labs north: North Lab",
+        "added markers north G1: Glucose",
+        "added expected_results north G1 G1: Glucose",
+        "added markers north L1: Lipids",
+        "added expected_results north L1 HDL: HDL",
+        "expected_results added: 2",
+        "labs added: 1",
+        "markers added: 2",
+        "Catalog update 1 is applied.",
+    ]
     lab = Lab.objects.get(slug="north")
     assert (lab.environment, lab.name) == ("production", "North Lab")
     glucose, lipids = Marker.objects.filter(lab=lab).order_by("provider_id")
@@ -109,42 +119,102 @@ def test_the_files_that_ship_are_of_the_format(tmp_path):
     for name in ("labs", "questions", "markers", "expected_results"):
         shutil.copy(REFERENCE_FOLDER / f"{name}.csv", tmp_path)
 
-    assert run(tmp_path) == "Labs imported: 15. Markers: 215. Expected results: 488."
+    assert run(tmp_path).splitlines()[-4:] == [
+        "expected_results added: 488",
+        "labs added: 15",
+        "markers added: 215",
+        "Catalog update 1 is applied.",
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "said"),
     [
-        ("labs", "slug,", "short,", "labs.csv: add the missing columns"),
-        ("labs", "testkit", "post", "labs.csv, line 2: collection_methods has no or"),
-        ("labs", "north,North", "n n,North", "labs.csv, line 2: not valid: slug."),
-        ("labs", "North Lab", "", "labs.csv, line 2: name is missing."),
-        ("questions", "choice", "guess", "questions.csv, line 2: type has an unknown"),
-        ("questions", "Y=Yes", "Y", "questions.csv, line 2: answers are not written"),
+        ("labs", "slug,", "short,", "labs.csv, line 1: add the missing columns"),
+        (
+            "labs",
+            "testkit",
+            "post",
+            "column 6 (collection_methods): collection_methods has",
+        ),
+        (
+            "labs",
+            "north,North",
+            "n n,North",
+            "line 2, column 1 (slug): not valid: slug.",
+        ),
+        (
+            "labs",
+            "North Lab",
+            "",
+            "line 2, column 2 (name): name is missing.",
+        ),
+        (
+            "questions",
+            "choice",
+            "guess",
+            "line 2, column 5 (type): type has an",
+        ),
+        (
+            "questions",
+            "Y=Yes",
+            "Y",
+            "line 2, column 7 (answers): answers are",
+        ),
         (
             "markers",
             "2,north",
             "2,south",
-            "markers.csv, line 3: lab is not in labs.csv.",
+            "line 3, column 2 (lab): lab is not in labs.csv.",
         ),
-        ("markers", "12.50", "-1", "markers.csv, line 3: price is not an amount."),
-        ("markers", "12.50", "nan", "markers.csv, line 3: price is not an amount."),
-        ("markers", "serum,fast", "serum,x", "markers.csv, line 2: questions are not"),
+        (
+            "markers",
+            "12.50",
+            "-1",
+            "line 3, column 8 (price): price is not an amount.",
+        ),
+        (
+            "markers",
+            "12.50",
+            "nan",
+            "line 3, column 8 (price): price is not an amount.",
+        ),
+        (
+            "markers",
+            "serum,fast",
+            "serum,x",
+            "line 2, column 7 (questions): questions are",
+        ),
         (
             "markers",
             "Lipids,L1",
             "Lipids,G1",
-            "markers.csv, line 3: provider_id is listed",
+            "line 3, column 4 (provider_id): provider_id is listed",
         ),
-        ("markers", "2,north", "x,north", "markers.csv, line 3: id is not a whole"),
+        (
+            "markers",
+            "2,north",
+            "x,north",
+            "line 3, column 1 (id): id is not a whole",
+        ),
         (
             "expected_results",
             "2,2,",
             "2,3,",
-            "line 3: marker_id is not in markers.csv.",
+            "line 3, column 2 (marker_id): marker_id is not in markers.csv.",
         ),
-        ("expected_results", ",40,", ",low,", "line 3: low is not a number."),
-        ("expected_results", "70,99", "70,99,a,b", "line 2: more values than columns."),
+        (
+            "expected_results",
+            ",40,",
+            ",low,",
+            "line 3, column 7 (low): low is not a number.",
+        ),
+        (
+            "expected_results",
+            "70,99",
+            "70,99,a,b",
+            "line 2, column 10: more values than columns.",
+        ),
     ],
 )
 def test_a_fault_is_named_by_file_and_line_and_nothing_is_written(

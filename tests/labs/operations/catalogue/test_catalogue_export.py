@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from labs.models import Lab, Marker
+from labs.operations.catalogue.catalogue_export import export_lab_catalogue
+from labs.operations.catalogue.import_catalogue import check_catalogue_update
+from tests.factories.accounts import ACTOR
+from tests.labs.operations.catalogue.conftest import update
+
+
+def exported(lab):
+    return export_lab_catalogue(labs=Lab.objects.filter(pk=lab.pk))
+
+
+def test_an_export_imports_without_a_difference_and_has_the_same_bytes_again(north):
+    update(
+        ("markers", "north,Glucose,", 'north,"=HYPERLINK(""x""), ""ä""\n2",'),
+        ("markers", "north,Lipids,", "north,'-,"),
+        ("expected_results", ",40,", ",-0.25,"),
+    )
+    files = exported(north)
+
+    draft = check_catalogue_update(contents=files, actor=ACTOR, is_complete=True)
+
+    assert draft.changes == []
+    assert exported(north) == files
+    assert Marker.objects.get(lab=north, provider_id="G1").name.startswith("=HYPERLINK")
+    assert b"north,G1,\"'=HYPERLINK(" in files["markers"]
+
+
+def test_an_export_names_rows_by_their_codes_and_is_sorted(north):
+    files = {name: text.decode() for name, text in exported(north).items()}
+
+    assert files == {
+        "labs": (
+            "slug,name,first_line_address,city,zipcode,collection_methods,sample_types\n"
+            "north,North Lab,1 Sample Street,Page,86040,walk_in_test|testkit,serum\n"
+        ),
+        "questions": (
+            "id,key,code,value,type,required,constraint,answers\n"
+            "7,fasting,fasting,Fasted?,choice,false,,Y=Yes|N=No\n"
+        ),
+        "markers": (
+            "lab,provider_id,name,type,sample_type,container,stability,unit,price,"
+            "fasting,a_la_carte_enabled,is_orderable,retired,common_tat_days,"
+            "worst_case_tat_days,questions,description\n"
+            "north,G1,Glucose,biomarker,serum,,,,4.00,false,true,true,false,,,fasting,\n"
+            "north,L1,Lipids,panel,serum,,,,12.50,false,true,true,false,,,,\n"
+        ),
+        "expected_results": (
+            "lab,marker,provider_id,name,loinc_code,loinc_name,unit,result_type,low,"
+            "high,coded_values,required\n"
+            "north,G1,G1,Glucose,2345-7,,mg/dL,numeric,70,99,,true\n"
+            "north,L1,HDL,HDL,,,mg/dL,numeric,40,,,true\n"
+        ),
+    }
+
+
+def test_the_catalogue_that_ships_goes_out_and_comes_in_as_the_same_bytes(db):
+    sandbox = export_lab_catalogue(labs=Lab.objects.filter(environment="sandbox"))
+
+    update(files={name: text.decode() for name, text in sandbox.items()})
+
+    own = export_lab_catalogue(labs=Lab.objects.filter(environment="production"))
+    assert own == sandbox
