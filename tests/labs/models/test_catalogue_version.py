@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labs.gateways.hl7.orders import NEW, build_hl7_order_message
+from labs.gateways.hl7.orders import NEW, build_hl7_order_messages
 from labs.models import LabTest
 from labs.operations.documents.order_documents import (
     render_requisition_as_first_printed,
@@ -41,8 +41,8 @@ def seen(order):
             [(each.pk, each.low, each.high) for each in one.expected_results.all()]
             for one in order.placed.markers
         ],
-        "sent": build_hl7_order_message(
-            order, control=NEW, sample_id="A1", control_id="1", comment="", at=AT
+        "sent": build_hl7_order_messages(
+            order, control=NEW, sample_id="A1", comment="", at=AT
         ),
     }
 
