@@ -164,7 +164,9 @@ def _make_order(*, account: dict[str, Any] | None = None, **fields: Any) -> Orde
         _make_marker(2, "Potassium", container=Container.SERUM_GEL),
     ]
     panel = LabTest(id=UUID(int=3))
-    panel._prefetched_objects_cache = {"markers": markers}  # type: ignore[attr-defined]
+    for row, loaded in ((panel, {"markers": markers}), *((m, {}) for m in markers)):
+        cache: Any = row
+        cache._prefetched_objects_cache = {"versions": [], **loaded}
     order.lab_test = panel
     return order
 
