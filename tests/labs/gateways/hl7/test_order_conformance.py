@@ -92,7 +92,7 @@ def make_order(**fields):
                 is_sandbox=False, team=SimpleNamespace(slug="clinic", name="Clinic")
             ),
             "user": SimpleNamespace(uuid=UUID(int=7)),
-            "lab_test": SimpleNamespace(markers=SimpleNamespace(all=lambda: markers)),
+            "placed": SimpleNamespace(markers=markers),
             "patient_details": PATIENT,
             "patient_address": ADDRESS,
             "health_insurance": None,
