@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0002_go_live'),
-        ('labs', '0015_inbound_control_id'),
+        ('labs', '0016_escalated_reports'),
     ]
 
     operations = [
