@@ -57,6 +57,7 @@ STANDINGS_BY_TEST = {
     "R": ObservationStatus.PRELIMINARY,
 }
 _PENDING = "I"
+_STATUS = 11
 
 
 def parse_hl7_observation(
@@ -139,6 +140,11 @@ def _has_unknown_status(segment: Segment) -> bool:
     return segment.text(11).upper() not in {"", *STANDINGS}
 
 
+def _ends_before_status(segment: Segment) -> bool:
+    """Return whether the segment, and with it the value, may be cut off."""
+    return len(segment.held) <= _STATUS
+
+
 def _has_value_while_pending(segment: Segment) -> bool:
     return segment.text(11).upper() == _PENDING and bool(segment.whole(5))
 
@@ -182,6 +188,12 @@ _RULES: tuple[tuple[Callable[[Segment], bool], str, str, str], ...] = (
         "A line break splits the segment.",
     ),
     (_has_no_test, REQUIRED_MISSING, "OBX-3", "OBX-3 names no test."),
+    (
+        _ends_before_status,
+        REQUIRED_MISSING,
+        "OBX-11",
+        "The segment ends before OBX-11. It may be cut off.",
+    ),
     (
         _has_unknown_status,
         UNKNOWN_VALUE,

@@ -25,6 +25,8 @@ class ObservationStatus(StrEnum):
     UNCLEAR = "unclear"
 
 
+# Ours: a segment before each OBX that was held, so that it stays so.
+HELD_MARK = "ZHD"
 # What has a value, the later standing first.
 GIVEN_STANDINGS = (
     ObservationStatus.CORRECTED,
@@ -54,6 +56,18 @@ class Doubt:
     place: str
     number: int
     says: str
+
+    def write(self, separator: str) -> str:
+        """Return it as a segment of its own, HELD_MARK."""
+        return separator.join(
+            (HELD_MARK, self.code, self.place, str(self.number), self.says)
+        )
+
+    @classmethod
+    def parse(cls, line: str, separator: str) -> Doubt:
+        """Return the doubt of a HELD_MARK, whoever wrote it."""
+        _, code, place, number, says = [*line.split(separator, 4), *[""] * 4][:5]
+        return cls(code, place, int(number) if number.isdecimal() else 0, says)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +172,17 @@ class Test:
         """Return its segments as they came."""
         return [*self.opening, *self.body, *self.trailing]
 
-    @property
-    def held_lines(self) -> list[str]:
-        """Return the segments of what is held, with those that say of what test."""
-        held = [line for one in self.held for line in one.lines]
+    def list_held_lines(self, separator: str) -> list[str]:
+        """Return the segments of what is held, with those that say of what test.
+
+        A HELD_MARK before each says why. One before its OBR stands among the first.
+        """
+        held = [
+            line
+            for one in self.held
+            if one.lines and one.doubt
+            for line in (one.doubt.write(separator), *one.lines)
+        ]
         return [*self.opening, *held, *self.trailing]
 
     @property
@@ -259,7 +280,9 @@ class Report:
     @property
     def held_text(self) -> str:
         """Return header, patient, OBRs and what is held, segment by segment."""
-        return _join_lines(self.header, *(test.held_lines for test in self.tests))
+        separator = self.header[0][3]
+        held = (test.list_held_lines(separator) for test in self.tests)
+        return _join_lines(self.header, *held)
 
     def keep_held(self) -> Report:
         """Return the report with nothing but what is held."""

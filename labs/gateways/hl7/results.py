@@ -9,7 +9,6 @@ line is dropped.
 from __future__ import annotations
 
 from datetime import UTC, timedelta, timezone
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from labs.gateways.hl7.documents import DOCUMENT_TYPES, parse_hl7_attached_documents
@@ -17,7 +16,6 @@ from labs.gateways.hl7.messages import (
     DATA_TYPE_ERROR,
     REQUIRED_MISSING,
     SEQUENCE_ERROR,
-    UNKNOWN_VALUE,
     UNSUPPORTED_EVENT,
     UNSUPPORTED_TYPE,
     UNSUPPORTED_VERSION,
@@ -28,8 +26,9 @@ from labs.gateways.hl7.observations import (
     parse_hl7_observation,
     share_doubt,
 )
+from labs.gateways.hl7.repeats import LINE_TYPES, settle_repeats
 from labs.gateways.hl7.reports import (
-    GIVEN_STANDINGS,
+    HELD_MARK,
     Doubt,
     Observation,
     Patient,
@@ -44,7 +43,6 @@ from labs.gateways.hl7.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import tzinfo
 
     from labs.gateways.hl7.messages import Message, Segment
@@ -53,10 +51,7 @@ if TYPE_CHECKING:
 RESULTS = "ORU"
 # Fields whose components are a placer's and a filler's number.
 _PAIRS = {"ORC": (8,), "OBR": (29,)}
-# Types whose value is lines of a text, each an OBX of its own with some labs.
-_LINES = {"TX", "FT"}
 _RESULT = "RSLT"  # OBX-29, of version 2.7
-_NAMELESS = ("", "")
 
 
 def parse_hl7_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
@@ -115,6 +110,7 @@ class _ReportReader:
         # Of the test in hand:
         self.test: Test | None = None
         self.observation: Observation | None = None
+        self.mark: Doubt | None = None
         self.notes: list[str] = self.patient_notes  # where the next NTE goes
         self.observes_specimen = False
 
@@ -142,7 +138,7 @@ class _ReportReader:
         if not self.done:
             raise MalformedMessage(REQUIRED_MISSING, "OBR", "The message has no test.")
         for report in self.done:
-            _settle_repeats(report)
+            settle_repeats(report)
             for test in report.tests:
                 test.held = [one for one in test.observations if one.doubt]
                 test.observations = [one for one in test.observations if not one.doubt]
@@ -242,6 +238,8 @@ class _ReportReader:
         match segment.name:
             case "NTE":
                 self._read_note_of_test(segment)
+            case _ if segment.name == HELD_MARK:
+                self.mark = Doubt.parse(segment.line, segment.delimiters.field)
             case "SPM":
                 # What labs write after a specimen is of it, unless it comes first.
                 self.observes_specimen = bool(test.observations)
@@ -251,13 +249,19 @@ class _ReportReader:
             case "OBX" if segment.text(2) in DOCUMENT_TYPES and not segment.is_damaged:
                 test.documents += parse_hl7_attached_documents(segment)
                 self.notes, self.observation = test.notes, None
-            case "OBX" if self.observes_specimen and not _looks_like_result(segment):
+            case "OBX" if self._is_of_specimen(segment):
                 # Its notes stay with it, in the lines of the test.
                 self.notes, self.observation = [], None
             case "OBX":
                 self._read_observation(test, segment)
             case _ if self.observation is not None:
                 self.observation.lines.append(segment.line)
+
+    def _is_of_specimen(self, segment: Segment) -> bool:
+        is_marked = self.mark is not None
+        return (
+            self.observes_specimen and not is_marked and not _looks_like_result(segment)
+        )
 
     def _read_note_of_test(self, segment: Segment) -> None:
         self.notes += _read_note(segment)
@@ -281,8 +285,12 @@ class _ReportReader:
             hold_observation(
                 one, SEQUENCE_ERROR, "OBX", "A result comes after its specimen (SPM)."
             )
+        if self.mark is not None:
+            one.doubt = None
+            share_doubt(one, self.mark)
+            self.mark = None
         before = self.observation
-        if one.doubt and not one.code and before and before.value_type in _LINES:
+        if one.doubt and not one.code and before and before.value_type in LINE_TYPES:
             # It may be a line of the text before, which is half without it.
             share_doubt(before, one.doubt)
         test.observations.append(one)
@@ -314,70 +322,6 @@ def _find_doubt_of_test(segment: Segment) -> Doubt | None:
 def _looks_like_result(segment: Segment) -> bool:
     """Return whether an OBX after a specimen has what its observations have not."""
     return segment.text(29) == _RESULT or bool(segment.text(7) or segment.text(8))
-
-
-def _settle_repeats(report: Report) -> None:
-    """Join, replace or hold the results that a report gives more than once.
-
-    Within a test the lines of a text are joined, and what is corrected replaces what
-    was final, that what was preliminary. All else that differs is held: which value
-    stands is not told. So is what shares its test with a value in doubt.
-    """
-    _hold_companions([one for test in report.tests for one in test.observations])
-    for test in report.tests:
-        for group in _group_repeats(test.observations):
-            _settle_repeats_of_test(test, group)
-    for group in _group_repeats(
-        one for test in report.tests for one in test.observations
-    ):
-        _hold_contradictions(group)
-
-
-def _hold_companions(observations: list[Observation]) -> None:
-    doubts = {one.identity: one.doubt for one in observations if one.doubt}
-    doubts.pop(_NAMELESS, None)
-    for one in observations:
-        if doubt := doubts.get(one.identity):
-            share_doubt(one, doubt)
-
-
-def _group_repeats(observations: Iterable[Observation]) -> list[list[Observation]]:
-    """Return the values that are given more than once, by what they are of."""
-    given = [
-        one
-        for one in observations
-        if not one.doubt and one.standing in GIVEN_STANDINGS and one.text
-    ]
-    given.sort(key=lambda one: one.identity)
-    groups = (list(found) for _, found in groupby(given, lambda one: one.identity))
-    return [group for group in groups if len(group) > 1]
-
-
-def _settle_repeats_of_test(test: Test, group: list[Observation]) -> None:
-    latest = min(GIVEN_STANDINGS.index(one.standing) for one in group)
-    first, *others = (one for one in group if one.standing is GIVEN_STANDINGS[latest])
-    gone = [one for one in group if one is not first and one not in others]
-    if all(one.value_type in _LINES for one in (first, *others)):
-        first.text = "\n".join(one.text for one in (first, *others))
-        for one in others:
-            first.notes += one.notes
-            first.lines += one.lines
-        gone += others
-    test.observations = [
-        one for one in test.observations if all(one is not other for other in gone)
-    ]
-
-
-def _hold_contradictions(group: list[Observation]) -> None:
-    if len({one.content for one in group}) == 1:
-        return
-    for one in group:
-        hold_observation(
-            one,
-            UNKNOWN_VALUE,
-            "OBX-5",
-            "The report gives different values for one result.",
-        )
 
 
 def _read_note(segment: Segment) -> list[str]:

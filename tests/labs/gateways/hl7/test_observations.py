@@ -278,6 +278,14 @@ def test_notes_are_read_at_each_level():
     assert test.specimens[0].notes == ["of the sample"]
 
 
+@pytest.mark.parametrize("end", ["", "|mg/dL", "|mg/dL|65-99|N||"], ids=range(3))
+def test_a_segment_that_ends_before_its_status_is_held(end):
+    test = read(obx("7", **SODIUM), f"OBX|2|NM|K^Potassium^L||5{end}")
+
+    assert [one.text for one in test.observations] == ["7"]
+    assert held(test) == [("5", "101", "OBX-11", 2)]
+
+
 def test_what_is_held_is_a_message_of_its_own_with_the_same_doubts():
     (report,) = parse_hl7_result_reports(
         parse_hl7_message(
