@@ -145,8 +145,13 @@ class _ReportReader:
         return self.done
 
     def _begin_patient(self, segment: Segment) -> None:
+        patient = _read_patient(segment)
+        is_bare = not (self.reports or self.announced)
+        if is_bare and patient == self.patient:  # a PID that is written twice
+            self.header.append(segment.line)
+            return
         self._close_patient()
-        self.patient = _read_patient(segment)
+        self.patient = patient
         self.header = [*self.before, segment.line]
         self.patient_notes = self.notes = []
 

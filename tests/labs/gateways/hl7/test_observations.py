@@ -244,6 +244,16 @@ def test_a_message_before_any_patient_has_one_without_name():
     assert "ZZZ|1" in report.text
 
 
+def test_a_patient_that_is_written_twice_is_one():
+    pid = "PID|1||77||Example^Ada||19900517|F"
+    (report,) = parse_hl7_result_reports(
+        parse_hl7_message(make_oru((pid, *make_test(obx("91")))))
+    )
+
+    assert report.patient.given == "Ada"
+    assert report.text.count(pid) == 2
+
+
 def test_a_note_that_cannot_be_read_holds_what_it_says_something_of():
     test = read(obx("91"), "NTE|1||do n\x01t use", "NTE|2||other", obx("5", **SODIUM))
 
