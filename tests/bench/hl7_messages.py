@@ -138,7 +138,7 @@ def judge(content: bytes, messages: list[Any], answers: list[bytes]) -> tuple[st
     if message.status == MessageStatus.MALFORMED:
         if message.error_code == _FAULT_OF_OURS:
             return CRASHED, message.error_code
-        if bytes(message.content).strip() != content.strip():
+        if bytes(message.content).split() != content.split():  # but for blank lines
             return LOST, "content"
         return REFUSED, f"{message.error_code} {message.error_place}".strip()
     if not message.answer:
