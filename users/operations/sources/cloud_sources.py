@@ -19,7 +19,11 @@ from users.operations.sources.credentials import (
 )
 from users.operations.sources.grants import store_connection_tokens
 from users.operations.sources.pulls import schedule_source_pulls
-from users.operations.sources.sources import connect_source, disconnect_source
+from users.operations.sources.sources import (
+    connect_source,
+    disconnect_source,
+    refuse_account_of_another_user,
+)
 from users.queries import lock_user
 from users.states import PullStatus
 
@@ -49,7 +53,9 @@ def connect_cloud_source(
     A connection that is live is mended and gets the new tokens; one of another account
     at the source is ended first, as its data is of somebody else. Raises:
     source_not_offered, not_found (404); required_scopes_not_granted;
-    duplicate_connection. Source: Contract 2.4, 5.5; Ours: one account a connection.
+    duplicate_connection (another user of the tenant has the account). Source: Contract
+    2.4, 5.5; Ours: whoever signs in with the account of another gets nobody's data, and
+    a source gives an account's tokens to one connection at a time.
     """
     gateway = find_team_source_gateway(tenant=user.tenant, provider=provider)
     if gateway is None:
@@ -63,6 +69,10 @@ def connect_cloud_source(
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()
     known: Connection | None = live.filter(user=user, provider=provider).first()
+    if grant.external_user_id:
+        refuse_account_of_another_user(
+            user=user, provider=provider, external_user_id=grant.external_user_id
+        )
     if known and _belongs_to_other_user(known.external_user_id, grant.external_user_id):
         disconnect_source(user=user, actor=actor, provider=provider)
     connection = connect_source(

@@ -81,10 +81,14 @@ def connect_source(
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()
     connection: Connection | None = live.filter(user=user, provider=provider).first()
-    if external_user_id and (
-        connection is None or connection.external_user_id != external_user_id
+    if (
+        user.tenant.reject_duplicate_connection
+        and external_user_id
+        and (connection is None or connection.external_user_id != external_user_id)
     ):
-        _check_account_free(user, provider, external_user_id)
+        refuse_account_of_another_user(
+            user=user, provider=provider, external_user_id=external_user_id
+        )
     if connection is not None:
         if connection.status != ConnectionStatus.CONNECTED:
             was_paused = connection.status == ConnectionStatus.PAUSED
@@ -202,14 +206,14 @@ def disconnect_all_user_sources(*, user: User, actor: Actor) -> None:
         _disconnect(connection, user, actor)
 
 
-def _check_account_free(user: User, provider: str, external_user_id: str) -> None:
+def refuse_account_of_another_user(
+    *, user: User, provider: str, external_user_id: str
+) -> None:
     """Refuse an account at a source that another live user of the tenant has.
 
-    Two users who connect it at the same time wait for one another here. Raises:
-    duplicate_connection.
+    Two users who connect it at the same time wait for one another here, until the
+    caller's transaction ends. Raises: duplicate_connection.
     """
-    if not user.tenant.reject_duplicate_connection:
-        return
     account = f"{user.tenant_id}:{provider}:{external_user_id}"
     with rows.open_database_cursor() as opened:
         opened.execute(_LOCK_ACCOUNT, (account,))

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
+from django.db import connection as database
 
 from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR
@@ -246,8 +248,9 @@ def test_a_source_that_nobody_granted_is_never_asked(user, alice_tenant, is_demo
     assert pulls(alice_tenant) == []
 
 
-def test_an_account_belongs_to_one_user_where_the_team_wants_that(user, alice_tenant):
-    alice_tenant.reject_duplicate_connection = True
+@pytest.mark.parametrize("wants_it", [True, False])
+def test_an_account_belongs_to_one_user(user, alice_tenant, wants_it):
+    alice_tenant.reject_duplicate_connection = wants_it
     alice_tenant.save(update_fields=["reject_duplicate_connection"])
     other = make_user(tenant=alice_tenant)
     connect(user, external_user_id="ring-1")
@@ -266,9 +269,33 @@ def test_an_account_belongs_to_one_user_where_the_team_wants_that(user, alice_te
     assert connect(other, external_user_id="ring-1").external_user_id == "ring-1"
 
 
-def test_an_account_may_belong_to_several_users_otherwise(user, alice_tenant):
-    connect(user, external_user_id="ring-1")
-
-    connect(make_user(tenant=alice_tenant), external_user_id="ring-1")
+def test_an_account_that_is_pushed_may_belong_to_several_users(user, alice_tenant):
+    for each in (user, make_user(tenant=alice_tenant)):
+        connect_source(
+            user=each, actor=ACTOR, provider="oura", external_user_id="ring-1"
+        )
 
     assert Connection.objects.for_tenant(alice_tenant).live().count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_users_who_connect_one_account_at_once_one_has_it(alice_tenant):
+    users = [make_user(tenant=alice_tenant) for _ in range(6)]
+
+    def race(user):
+        try:
+            return connect(user, external_user_id="ring-1").user_id
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(6) as pool:
+        ends = list(pool.map(race, users))
+
+    live = Connection.objects.for_tenant(alice_tenant).live().get()
+    assert sorted(map(str, ends)) == sorted(
+        [str(live.user_id), *["duplicate_connection"] * 5]
+    )
+    assert SourceGrant.objects.for_tenant(alice_tenant).get().connection == live
+    assert {each.user_id for each in pulls(alice_tenant)} == {live.user_id}
