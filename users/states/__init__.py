@@ -1,7 +1,9 @@
 """Enumerations of users, sources and data; transitions of connections."""
 
+from users.states.completeness import DayState
 from users.states.connections import (
     CONNECTION_MOVES,
+    PULL_EVERY,
     PULL_MOVES,
     Condition,
     ConnectionFault,
@@ -52,6 +54,7 @@ from users.states.people import (
 
 __all__ = [
     "CONNECTION_MOVES",
+    "PULL_EVERY",
     "PULL_MOVES",
     "BolusPurpose",
     "BreathingDisturbance",
@@ -62,6 +65,7 @@ __all__ = [
     "ConnectionStatus",
     "Contraceptive",
     "CycleDeviation",
+    "DayState",
     "DeliveryForm",
     "DeliveryMode",
     "EcgClassification",

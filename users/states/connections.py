@@ -6,6 +6,7 @@ One table says what a state or a fault means for people, and what to do next.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
@@ -77,6 +78,10 @@ class EntryKind(OpenChoices):
     REFRESHED = "refreshed", gettext_lazy("Refresh requested")
     HISTORY = "history", gettext_lazy("Past data available")
     DISCONNECTED = "disconnected", gettext_lazy("Disconnected")
+
+
+# How often a connected source is asked for what is new, by itself (ours).
+PULL_EVERY = timedelta(hours=1)
 
 
 class PullStatus(OpenChoices):

@@ -8,7 +8,7 @@ from users.web.connect import links
 from users.web.data import imports, summaries
 from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
-from users.web.sources import credentials
+from users.web.sources import completeness, credentials
 from users.web.sources import views as sources
 from users.web.users import csv_import, deletion, erasures, exports, views
 
@@ -67,6 +67,11 @@ urlpatterns = [
         "users/<str:user_id>/explorer/file/",
         explorer.download_explorer_data,
         name="explorer_file",
+    ),
+    path(
+        "users/<str:user_id>/completeness/",
+        completeness.show_completeness,
+        name="completeness",
     ),
     path("users/<str:user_id>/record/", records.show_data_record, name="record"),
     path(

@@ -215,6 +215,16 @@ class SummaryFilterInputs(Inputs):
     provider = QueryText(required=False)
 
 
+class CompletenessInputs(Inputs):
+    """Days to prove, both inclusive, and the source."""
+
+    start_date = QueryDay(help_text="YYYY-MM-DD, inclusive")
+    end_date = QueryDay(
+        required=False, help_text="YYYY-MM-DD, inclusive; default: today"
+    )
+    provider = QueryText(required=False, help_text="A single source")
+
+
 class WorkoutFilterInputs(SummaryFilterInputs):
     """Range and source of workouts, and what to include with them."""
 

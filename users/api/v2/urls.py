@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
 from users.api.v2.views.aggregates import AggregateView
+from users.api.v2.views.completeness import CompletenessView
 from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
 from users.api.v2.views.links import LinkProvidersView, LinkTokenView
@@ -43,6 +44,9 @@ urlpatterns = [
     mount_api_view("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
     mount_api_view(
         "user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"
+    ),
+    mount_api_view(
+        "user/<user_id>/completeness", CompletenessView, "api-user-completeness"
     ),
     mount_api_view("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     mount_api_view("team/users/search", UserSearchView, "api-user-search"),

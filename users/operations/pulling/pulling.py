@@ -51,7 +51,7 @@ from users.operations.sources.pulls import (
     store_pull_position,
 )
 from users.queries import lock_user
-from users.states import ConnectionFault, ConnectionStatus
+from users.states import PULL_EVERY, ConnectionFault, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
@@ -70,9 +70,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# How often a connected source is asked for what is new, by itself.
-PULL_EVERY = timedelta(hours=1)
-# As often where it pushes: what it failed to announce is found then.
+# How often a source is asked beside its pushes: what it did not announce is found then.
 PULL_EVERY_BESIDE_PUSHES = timedelta(hours=3)
 # Waits between runs while a source is away: then the pull has failed, and the next
 # hour's asks again.
