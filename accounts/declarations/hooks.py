@@ -72,12 +72,16 @@ class MarkerSource:
 
 @dataclass(frozen=True, slots=True)
 class PersonTest:
-    """A lab test as the person's portal shows it; `status` is a key of PILLS."""
+    """A lab test as the person's portal shows it; `status` is a key of PILLS.
+
+    `document_at` is when the lab's own document came, None without one.
+    """
 
     name: str
     status: str
     ordered_at: datetime
     updated_at: datetime
+    document_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

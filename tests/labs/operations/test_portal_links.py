@@ -13,6 +13,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
+from tests.factories.inbound import make_lab_document
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
@@ -119,6 +120,26 @@ def test_the_portal_shows_one_users_sources_and_tests_and_names_nobody(
         ("read", "sources", str(user.uuid)),
         ("read", "orders", str(user.uuid)),
     ]
+
+
+def test_the_portal_says_that_the_lab_s_document_came_and_does_not_open_it(
+    alice_api, alice_tenant, user
+):
+    order = make_order(tenant=alice_tenant, user=user)
+    url = alice_api.post(path_of(user), {"context": "launch"}).json()["url"]
+    browser, place = opened(url)
+    before = browser.get(place).content.decode()
+    with time_machine.travel("2026-03-02T09:00Z", tick=False):
+        document = make_lab_document(order=order)
+        make_lab_document(order=order, status="reference", pointer="//lab/x")
+
+    page = browser.get(place).content.decode()
+
+    assert "The lab's report came" not in before
+    assert "The lab's report came on 2 Mar 2026." in page
+    assert str(document.pk) not in page
+    assert "Lab report" not in page
+    assert "//lab/x" not in page
 
 
 def test_a_person_disconnects_a_source_in_the_portal_alone(
