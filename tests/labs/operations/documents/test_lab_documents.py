@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 from django.conf import settings as django_settings
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.utils import timezone
 
 from labs.documents.pdf_check import PdfCheckFailed
@@ -30,6 +33,7 @@ from labs.states.lab_documents import ResultPdfSource
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.storage import write_stored_file
 from portal.lib.storage.answers import StorageAway
+from portal.lib.tenancy import acting_for
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx, obx_with_document
@@ -315,6 +319,30 @@ def test_two_checks_at_once_keep_one_file(order, monkeypatch):
 
     (kept,) = documents_of(order)
     assert (kept.status, files()) == ("available", {kept.stored_as})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_documents_of_two_messages_at_once_are_both_kept(alice_tenant):
+    order = make_order_sent_to_lab(tenant=alice_tenant, codes=("A", "B"))
+    start = Barrier(2)
+
+    def work(code):
+        lines = (obx(id=code), obx_with_document(FIRST))
+        try:
+            with acting_for(alice_tenant):
+                start.wait()
+                return receive(order, *lines, control_id=code, code=code).status
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        statuses = list(pool.map(work, "AB"))
+
+    found = documents_of(order)
+    assert statuses == ["taken", "taken"]
+    assert [(one.number, one.status) for one in found] == [(1, "held"), (2, "held")]
+    assert len({one.series for one in found}) == 2
+    assert sorted(one.results_version for one in found) == [1, 2]
 
 
 def test_a_reference_is_text_and_is_never_fetched(order):
