@@ -293,10 +293,6 @@ def test_the_paths_of_orders_are_the_contracts():
         ("GET", "/v3/order/{order_id}/abn_pdf"),
         ("GET", "/v3/order_transaction/{transaction_id}/result"),
         ("GET", "/v3/order_transaction/{transaction_id}/result/pdf"),
-        ("GET", "/v3/unmatched_result"),
-        ("GET", "/v3/unmatched_result/{raw_result_id}"),
-        ("POST", "/v3/unmatched_result/{raw_result_id}/accept"),
-        ("POST", "/v3/unmatched_result/{raw_result_id}/resolve"),
         ("GET", "/v3/order/psc/info"),
         ("GET", "/v3/order/area/info"),
         ("GET", "/v3/order/{order_id}/psc/info"),
@@ -317,4 +313,17 @@ def test_the_paths_of_orders_are_the_contracts():
         ("GET", "/v3/order/phlebotomy/appointment/cancellation-reasons"),
         ("GET", "/v3/order_transaction/{transaction_id}"),
         ("GET", "/v2/team/{team_id}/physicians"),
+    }
+
+
+def test_the_paths_of_unmatched_results_are_the_client_s():
+    assert {
+        path: sorted(methods)
+        for path, methods in document()["paths"].items()
+        if "/unmatched_result" in path
+    } == {
+        "/v3/unmatched_result": ["get"],
+        "/v3/unmatched_result/{raw_result_id}": ["get"],
+        "/v3/unmatched_result/{raw_result_id}/accept": ["post"],
+        "/v3/unmatched_result/{raw_result_id}/resolve": ["post"],
     }
