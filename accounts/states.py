@@ -73,6 +73,7 @@ class NoticeKind(TextChoices):
     CRITICAL_RESULT = "critical_result", gettext_lazy("Critical results")
     FAILING_ENDPOINT = "failing_endpoint", gettext_lazy("Failing endpoints")
     SILENT_SOURCE = "silent_source", gettext_lazy("Silent sources")
+    FAILED_SOURCE = "failed_source", gettext_lazy("Failed sources")
 
 
 class NoticeLevel(TextChoices):
@@ -207,6 +208,7 @@ _NOTICE_AREAS = {
     NoticeKind.CRITICAL_RESULT: (Area.ORDERS, Area.SIGN_REPORTS, NoticeLevel.LATE),
     NoticeKind.FAILING_ENDPOINT: (Area.WEBHOOKS, Area.WEBHOOKS, NoticeLevel.AT_ONCE),
     NoticeKind.SILENT_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
+    NoticeKind.FAILED_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
 }
 
 

@@ -33,6 +33,7 @@ from users.operations.sources.cadences import (
     enqueue_learning_of_data_intervals,
     update_usual_data_intervals,
 )
+from users.operations.sources.failure_notices import post_failed_source_notices
 from users.operations.sources.grants import (
     delete_connection_tokens,
     revoke_grant_at_source,
@@ -137,6 +138,12 @@ def schedule_learning_of_data_intervals() -> None:
 def notify_of_sources_that_stopped_sending() -> None:
     """Post a notice for each source that stopped sending data; hourly."""
     post_silent_source_notices(at=timezone.now())
+
+
+@periodic_job("33 * * * *", "users.notify_failures")
+def notify_of_failed_sources() -> None:
+    """Post a notice for each source that users have to connect again; hourly."""
+    post_failed_source_notices(at=timezone.now())
 
 
 def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:

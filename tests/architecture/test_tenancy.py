@@ -41,6 +41,7 @@ UNSCOPED_MODULES = {
     "users/operations/sources/cadences.py": "cadences are learnt in all tenants",
     "users/operations/retention.py": "deletes by keys of one tenant's rows",
     "users/operations/sources/silence_notices.py": "looks at sources of all tenants",
+    "users/operations/sources/failure_notices.py": "as above",
     "users/operations/sources/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/data/summaries.py": "the sweep of arrivals as well",
     "users/operations/pulling/refresh.py": "the sweep of refreshes as well",

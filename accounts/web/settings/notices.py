@@ -57,6 +57,12 @@ _HINTS = {
             "Sent at most once a day per source."
         )
     ),
+    NoticeKind.FAILED_SOURCE: (
+        gettext_lazy(
+            "Sources that users have to connect again. "
+            "Sent at most once a day per source."
+        )
+    ),
 }
 
 

@@ -239,6 +239,7 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
     assert levels[membership.pk] == {
         NoticeKind.CRITICAL_RESULT: NoticeLevel.LATE,
         NoticeKind.SILENT_SOURCE: NoticeLevel.OFF,
+        NoticeKind.FAILED_SOURCE: NoticeLevel.OFF,
     }
 
 

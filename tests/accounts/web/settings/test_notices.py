@@ -16,6 +16,7 @@ CHOSEN = {
     "critical_result": "off",
     "failing_endpoint": "daily",
     "silent_source": "at_once",
+    "failed_source": "daily",
     "quiet_from": "22:00",
     "quiet_until": "06:30",
     "digest_hour": "7",
@@ -103,6 +104,13 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
         ),
         (
             "Silent sources",
+            [
+                ("alice@assay.example", "Daily"),
+                ("nora@alice.example", "Daily"),
+            ],
+        ),
+        (
+            "Failed sources",
             [
                 ("alice@assay.example", "Daily"),
                 ("nora@alice.example", "Daily"),
