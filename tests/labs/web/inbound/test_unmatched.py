@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import AuditEntry
 from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
-from labs.operations.inbound.review import reject_lab_report
+from labs.operations.inbound.review import escalate_lab_report, reject_lab_report
 from labs.operations.orders.placing import cancel_order
 from labs.queries.results.results import find_current_result_version
 from portal.lib.slots import Work, hold_work_slot
@@ -165,6 +165,23 @@ def test_a_report_is_rejected_and_put_back_in_the_browser(alice_web, report):
     assert rejected.url == QUEUE
     assert WHY.encode() in listed.content
     assert (back.url, report.status) == (page(report), "unmatched")
+
+
+def test_an_escalated_report_says_so_and_can_still_be_matched(alice_web, report, order):
+    before = alice_web.get(page(report)).content.decode()
+    escalate_lab_report(report=report, actor=ACTOR, why="Two sisters of one name?")
+
+    queue = alice_web.get(QUEUE).content.decode()
+    shown = alice_web.get(page(report)).content.decode()
+    alice_web.post(f"{page(report)}match/", {"order": str(order.pk), "why": WHY})
+    matched = alice_web.get(page(report)).content.decode()
+
+    assert "Escalated" not in before
+    assert '<span class="tag">Escalated</span>' in queue
+    assert "Two sisters of one name?" not in queue
+    assert "Two sisters of one name?" in shown
+    assert "Matched to order" in matched
+    assert "Escalated" not in matched
 
 
 def test_what_was_decided_cannot_be_decided_again(alice_web, report, order):
