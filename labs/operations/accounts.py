@@ -17,6 +17,7 @@ from labs.states.accounts import (
     US_STATES,
     Billing,
     DelegatedFlow,
+    HeldLinesAnswer,
     LabAccountStatus,
 )
 from portal.lib.database.transitions import move_status
@@ -48,6 +49,7 @@ class LabAccountRequest:
     allowed_billing: Mapping[str, Sequence[str]] = field(default_factory=dict)
     hl7_one_message_per_test: bool = False
     hl7_payer_in_in1: bool = False
+    held_lines_answer: str = HeldLinesAnswer.ACCEPTED
 
 
 @transaction.atomic
@@ -59,7 +61,7 @@ def create_lab_account(
     Raises: lab_not_found (404), for a lab of the other environment;
     account_number_missing, account_number_too_long, account_number_taken,
     account_name_too_long, default_notes_too_long, delegated_flow_unknown,
-    billing_unknown, state_unknown. Source: Contract 9.3.
+    held_lines_answer_unknown, billing_unknown, state_unknown. Source: Contract 9.3.
     """
     if lab.environment != tenant.environment:
         raise NotFound("lab_not_found", _("Lab not found."), "lab")
@@ -207,6 +209,12 @@ def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
         raise DomainError(
             "delegated_flow_unknown", _("Choose a known delegation."), "delegated_flow"
         )
+    if HeldLinesAnswer.known(request.held_lines_answer) is None:
+        raise DomainError(
+            "held_lines_answer_unknown",
+            _("Choose a known answer."),
+            "held_lines_answer",
+        )
     billing: dict[str, list[str]] = {}
     for kind, states in request.allowed_billing.items():
         if Billing.known(kind) is None:
@@ -229,6 +237,7 @@ def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
         "allowed_billing": billing,
         "hl7_one_message_per_test": request.hl7_one_message_per_test,
         "hl7_payer_in_in1": request.hl7_payer_in_in1,
+        "held_lines_answer": str(request.held_lines_answer),
     }
 
 

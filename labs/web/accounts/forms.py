@@ -22,6 +22,7 @@ from labs.states.accounts import (
     US_STATES,
     Billing,
     DelegatedFlow,
+    HeldLinesAnswer,
     LabAccountStatus,
 )
 from portal.lib.translation import gettext_lazy
@@ -78,6 +79,11 @@ class AccountForm(forms.Form):
     business_units = forms.CharField(required=False)
     hl7_one_message_per_test = forms.BooleanField(required=False)
     hl7_payer_in_in1 = forms.BooleanField(required=False)
+    held_lines_answer = forms.ChoiceField(
+        choices=HeldLinesAnswer.offered,
+        required=False,
+        error_messages={"invalid_choice": gettext_lazy("Choose a known answer.")},
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -121,6 +127,7 @@ class AccountForm(forms.Form):
             allowed_billing=data["allowed_billing"],
             hl7_one_message_per_test=data["hl7_one_message_per_test"],
             hl7_payer_in_in1=data["hl7_payer_in_in1"],
+            held_lines_answer=data["held_lines_answer"] or HeldLinesAnswer.ACCEPTED,
         )
 
 
@@ -175,6 +182,7 @@ def build_account_form_values(account: LabAccount) -> dict[str, Any]:
         "business_units": ", ".join(account.business_units),
         "hl7_one_message_per_test": account.hl7_one_message_per_test,
         "hl7_payer_in_in1": account.hl7_payer_in_in1,
+        "held_lines_answer": account.held_lines_answer,
         **{
             _BILLING + kind: format_us_states(states)
             for kind, states in account.allowed_billing.items()

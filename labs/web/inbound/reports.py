@@ -25,7 +25,7 @@ from labs.operations.inbound.review import (
     restore_rejected_lab_report,
 )
 from labs.queries.inbound import get_inbound_lab_report
-from labs.states.inbound import MatchStatus
+from labs.states.inbound import MatchStatus, UnmatchedReason
 from labs.web.inbound.candidates import CandidateRow, build_candidate_row
 from labs.web.inbound.review_pages import (
     SHOWN_CHARACTERS,
@@ -153,6 +153,7 @@ def _show_order_dialog(
         chosen=chosen,
         patient=report.patient,
         to_ended=to_ended,
+        is_held_lines=row.reason == UnmatchedReason.HELD_LINES,
     )
 
 

@@ -65,6 +65,7 @@ def test_a_new_account_is_pending_and_linked_to_its_team(alice_tenant):
         ({"account_name": "n" * 151}, "account_name_too_long"),
         ({"default_clinical_notes": "n" * 1001}, "default_notes_too_long"),
         ({"delegated_flow": "nobody"}, "delegated_flow_unknown"),
+        ({"held_lines_answer": "AR"}, "held_lines_answer_unknown"),
         ({"allowed_billing": {"barter": ["AZ"]}}, "billing_unknown"),
         ({"allowed_billing": {"client_bill": ["ZZ"]}}, "state_unknown"),
     ],

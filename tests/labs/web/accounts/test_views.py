@@ -191,6 +191,20 @@ def test_an_account_says_how_its_lab_wants_hl7_orders(alice_web, alice_tenant, a
     assert alice_web.get(path).context["form"].initial["hl7_one_message_per_test"]
 
 
+def test_an_account_says_what_its_lab_is_sent_for_lines_in_doubt(
+    alice_web, alice_tenant, account
+):
+    path = url(alice_tenant, "edit_account", account)
+    initial = alice_web.get(path).context["form"].initial
+    refused = alice_web.post(path, {**initial, "held_lines_answer": "AR"})
+    before = LabAccount.objects.linked_to(alice_tenant).get().held_lines_answer
+
+    alice_web.post(path, {**initial, "held_lines_answer": "AE"})
+
+    assert (refused.status_code, before) == (422, "AA")
+    assert LabAccount.objects.linked_to(alice_tenant).get().held_lines_answer == "AE"
+
+
 def test_only_statuses_that_may_follow_are_offered(alice_web, alice_tenant, account):
     path = url(alice_tenant, "account_status", account)
 

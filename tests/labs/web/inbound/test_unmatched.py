@@ -30,6 +30,27 @@ def order(alice_tenant):
     return make_order_sent_to_lab(tenant=alice_tenant)
 
 
+def test_lines_in_doubt_are_shown_with_why_and_never_as_results(order, alice_web):
+    test = make_test(
+        obx("112"),
+        obx("170", id="NA^Sodium^L", status="Q"),
+        placer=order.sample_id,
+    )
+    message = take(order.tenant, make_oru(test), lab=order.lab)
+    held = message.reports.get(reason="held_lines")
+
+    queue = alice_web.get(QUEUE).content.decode()
+    page = alice_web.get(f"{QUEUE}{held.pk}/").content.decode()
+    dialog = alice_web.get(f"{QUEUE}{held.pk}/match/?order={order.pk}")
+
+    assert "Lines in doubt" in queue
+    assert "OBX-11 is not in HL7 table 0085." in page
+    assert "In doubt" in page
+    assert "170" in page
+    assert "|112|" not in page
+    assert "as missing results" in html.unescape(dialog.content.decode())
+
+
 @pytest.fixture
 def report(order):
     pid = "PID|1||77||Exampel^Ada||19900517|F"
