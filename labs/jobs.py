@@ -58,6 +58,11 @@ from labs.operations.results.critical import (
     mail_critical_alert,
     post_failed_critical_mail_notice,
 )
+from labs.operations.results_out import (
+    RESULTS_JOB,
+    enqueue_unsent_results,
+    queue_new_results,
+)
 from labs.operations.shipments.couriers import delete_old_courier_messages
 from labs.operations.simulation.orders import (
     SIMULATE_JOB,
@@ -164,6 +169,21 @@ def exchange_files_of_connection(*, tenant_pk: int, connection_id: str) -> None:
 def enqueue_connections_with_files() -> None:
     """Enqueue visits of SFTP servers, and of folders that messages wait for."""
     enqueue_file_exchanges()
+
+
+@tenant_job(RESULTS_JOB)
+def queue_results_for_own_system(*, tenant_pk: int, order_id: str) -> None:
+    """Queue an order's new results for the team's own system."""
+    queue_new_results(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        order_id=UUID(order_id),
+    )
+
+
+@periodic_job("*/5 * * * *", "labs.look_for_results")
+def enqueue_results_not_queued() -> None:
+    """Enqueue checked documents and left results for teams' own systems."""
+    enqueue_unsent_results()
 
 
 @periodic_job("50 0 * * *", "labs.hl7_cleanup")

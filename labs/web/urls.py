@@ -13,7 +13,7 @@ from labs.web.documents import views as documents
 from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
-from labs.web.results import critical
+from labs.web.results import critical, own_system
 from labs.web.results import views as results
 from labs.web.shipments import courier
 from labs.web.shipments import file as shipment_file
@@ -197,6 +197,21 @@ urlpatterns = [
         "unmatched/messages/<uuid:lab_message_id>/dismiss/",
         messages.dismiss_lab_message_dialog,
         name="unmatched_dismiss",
+    ),
+    path("settings/results/", own_system.show_own_system, name="own_system"),
+    path("settings/results/save/", own_system.save_own_system, name="save_own_system"),
+    path(
+        "settings/results/check/", own_system.check_own_system, name="check_own_system"
+    ),
+    path(
+        "settings/results/remove/",
+        own_system.remove_own_system_page,
+        name="remove_own_system",
+    ),
+    path(
+        "orders/<uuid:order_id>/resend-results/",
+        own_system.resend_order_results,
+        name="resend_results",
     ),
     path("settings/texts/", texts.show_text_settings, name="texts"),
     path("settings/texts/save/", texts.save_text_provider, name="save_texts"),

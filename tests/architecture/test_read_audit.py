@@ -28,7 +28,7 @@ PLACE = "t/<slug:team_slug>/<slug:environment>/"
 REASONS = {
     "of the team and its members": (
         "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
-        " settings/go-live/ settings/texts/ settings/courier/"
+        " settings/go-live/ settings/texts/ settings/courier/ settings/results/"
         " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"

@@ -95,6 +95,7 @@ RIGHTS = {
     "orders*": (
         "labs:cancel_order labs:recreate_order labs:advance_order labs:report_future"
         " labs:reschedule_order labs:note_draw labs:resend_order"
+        " labs:resend_results"
     ),
     "orders*+patient_details": (
         "labs:reissue_link labs:unmatched_match labs:unmatched_reject"

@@ -65,6 +65,7 @@ UNSCOPED_MODULES = {
     "labs/operations/connections/mllp.py": "serves connections of all teams",
     "labs/operations/connections/answers.py": "the sweep of messages that ended",
     "labs/queries/connections.py": "serves connections of all teams",
+    "labs/queries/results/outgoing.py": "the search for results of all teams",
     "labs/models/account.py": "defines a fence of its own",
     "labs/models/order.py": "leaves out orders of deleted users, in a subquery",
     "users/admin.py": "operators count connections over all tenants",

@@ -28,6 +28,7 @@ from labs.operations.results.rows import (
     find_orderable_markers,
     list_unreported_results,
 )
+from labs.operations.results_out import enqueue_results_message
 from labs.payloads import build_critical_result_event
 from labs.queries.orders.history import (
     find_last_known_order_status,
@@ -174,6 +175,7 @@ def _store_delivery(
             order, actor, delivery, before, status, rows, gaps, samples
         )
     _advance_order_with_results(order, actor, version, steps)
+    enqueue_results_message(order)
     audit_order_change(
         order,
         actor,

@@ -153,7 +153,9 @@ def _render(
     stored = connection.transport if connection else Transport.FOLDER
     transport = Transport.known(asked) or Transport.known(stored) or Transport.FOLDER
     may_change = request.rights.allow(Area.CATALOGUE, write=True)
-    shown = form or ConnectionForm(initial=_initial(connection, transport))
+    shown = form or ConnectionForm(
+        initial=build_initial_settings(connection, transport)
+    )
     if not may_change:
         for field in shown.fields.values():
             field.disabled = True
@@ -170,18 +172,21 @@ def _render(
         is_stored=transport == stored,
         transports=[(each.value, each.label) for each in OFFERED],
         may_change=may_change,
-        **_state(connection),
+        **build_connection_state(connection),
     )
 
 
-def _initial(connection: Hl7Connection | None, transport: Transport) -> dict[str, Any]:
+def build_initial_settings(
+    connection: Hl7Connection | None, transport: Transport
+) -> dict[str, Any]:
+    """Return the form's values of a connection, without its secret."""
     if connection is None or connection.transport != transport:
         return {}
     names = ConnectionForm.base_fields.keys() - {"secret"}
     return {name: getattr(connection, name) for name in names}
 
 
-def _state(connection: Hl7Connection | None) -> dict[str, Any]:
+def build_connection_state(connection: Hl7Connection | None) -> dict[str, Any]:
     """Return what the page says of a connection that is set up."""
     if connection is None:
         return {}

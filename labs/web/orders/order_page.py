@@ -22,6 +22,7 @@ from accounts.webhooks.queries import list_events_about_object
 from labs.documents.specimens import describe_order_tubes
 from labs.operations.documents.order_documents import get_requisition_comment
 from labs.payloads import list_order_events
+from labs.queries.connections import find_hl7_connection
 from labs.queries.orders.answers import list_order_answers
 from labs.queries.orders.history import (
     get_last_order_event,
@@ -31,6 +32,7 @@ from labs.queries.orders.history import (
 from labs.queries.orders.orders import get_order_with_details
 from labs.queries.orders.patient_notices import list_notices_of_order
 from labs.queries.results.critical import list_critical_alerts_of_order
+from labs.queries.results.outgoing import list_results_messages
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod, LabTestStatus
 from labs.states.order_queues import (
@@ -190,6 +192,8 @@ def render_order_page(
         insurance=_list_insurance_rows(order),
         patient=patient,
         notices=list_notices_of_order(order),
+        results_sent=list_results_messages(order=order) if order.interpretation else (),
+        may_resend=_may_resend_results(request, order),
         sent=list_events_about_object(
             tenant=request.tenant,
             user_uuid=order.user.uuid,
@@ -197,6 +201,15 @@ def render_order_page(
             data_id=order.pk,
             says="last_event__status",
         ),
+    )
+
+
+def _may_resend_results(request: TenantRequest, order: Order) -> bool:
+    """Return whether results can be sent to a system of the team's own."""
+    return (
+        bool(order.interpretation)
+        and request.rights.allow(Area.ORDERS, write=True)
+        and find_hl7_connection(tenant=request.tenant, account=None) is not None
     )
 
 
