@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from base64 import b64decode
 from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry
+from labs.gateways.hl7.documents import parse_hl7_attached_documents
 from labs.gateways.hl7.messages import parse_hl7_message
 from labs.gateways.hl7.results import parse_hl7_result_reports
-from labs.models import Hl7Connection, Hl7OutboundMessage
+from labs.models import Hl7Connection, Hl7OutboundMessage, LabDocument
 from labs.operations.connections.files import exchange_hl7_files
+from labs.operations.documents.lab_documents import check_lab_document
 from labs.operations.results.deliveries import store_result_delivery
 from labs.operations.results_out import (
     RESULTS_JOB,
@@ -20,6 +23,9 @@ from labs.operations.results_out import (
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
+from tests.factories.hl7 import make_oru, make_test, obx, obx_with_document
+from tests.factories.inbound import make_order_sent_to_lab, take
+from tests.factories.reports import make_pdf
 from tests.factories.results import (
     delivery,
     make_order_awaiting_results,
@@ -200,3 +206,28 @@ def test_a_fault_of_writing_does_not_stop_results(order, system, monkeypatch):
     assert version.number == 1
     with pytest.raises(ZeroDivisionError):
         send(order)
+
+
+def test_what_a_lab_sends_goes_out_as_it_came_with_its_document(alice_tenant, system):
+    order = make_order_sent_to_lab(tenant=alice_tenant)
+    content = make_pdf()
+    lines = obx(value="<5", sub="1", flag="L"), obx_with_document(content)
+    test = make_test(*lines, placer=order.sample_id)
+    take(alice_tenant, make_oru(test), lab=order.lab)
+    document = LabDocument.unscoped.get()
+
+    first = send(order)
+    check_lab_document(tenant=alice_tenant, document_id=document.pk)
+    with across_tenants(why="a test"):
+        assert enqueue_unsent_results() == 1
+    second = send(order)
+
+    assert (first, second) == (1, 1)
+    results, sent = messages()
+    (found,) = [one for one in segments(results, "OBX") if one.text(3) == "2345-7"]
+    assert [found.components(5), found.text(4), found.text(8)] == [["<", "5"], "1", "L"]
+    (file,) = parse_hl7_attached_documents(segments(sent, "OBX")[0])
+    assert b64decode(file.data) == content
+    assert sent.control_id == f"D{document.pk.hex[:19]}"
+    with across_tenants(why="a test"):
+        assert enqueue_unsent_results() == 0
