@@ -298,6 +298,10 @@ def _store_page(
             days |= _days(batch)
             for day, keys in _store_batch(run, pull, user, batch).items():
                 found.setdefault(day, set()).update(keys)
+    # Of what was dropped or not understood nothing here tells that it is still there.
+    is_all_stored = pull.resource not in SUMMARIES or sum(
+        map(len, found.values())
+    ) >= sum(len(batch.elements) for batch in page.batches)
     suspected = reconcile_source_days(
         connection=run.connection,
         user=user,
@@ -305,13 +309,13 @@ def _store_page(
         resource=pull.resource,
         page=page,
         found=found,
-        confirmed=confirmed,
+        confirmed=confirmed if is_all_stored else frozenset(),
     )
     if not confirmed:
         pull.days_with_data = (pull.days_with_data or 0) + len(days)
         pull.save(update_fields=["days_with_data"])
         store_pull_position(pull=pull, position=page.position)
-    return suspected
+    return suspected if is_all_stored else frozenset()
 
 
 def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> DayKeys:

@@ -208,3 +208,41 @@ def test_a_night_that_moves_to_another_day_is_kept(alice_tenant, withings, scale
     nights = Summary.objects.for_tenant(alice_tenant).filter(kind="sleep")
     assert [each.body["total"] for each in nights] == [26_000]
     assert removals(alice_tenant) == {}
+
+
+def read_ten_days(connection):
+    schedule_source_pulls(
+        connection=connection,
+        resources=["body"],
+        is_history=False,
+        range_start=NOON - timedelta(days=10),
+        range_end=NOON,
+    )
+    return run(connection)
+
+
+def test_narrower_ingestion_bounds_remove_nothing(alice_tenant, scale):
+    """Contract 2.3: changing bounds does not touch stored data."""
+    scale.user.ingestion_start = date(2026, 3, 6)
+    scale.user.save(update_fields=["ingestion_start"])
+
+    read_ten_days(scale)
+
+    assert len(bodies(alice_tenant)) == 40
+    assert removals(alice_tenant) == {}
+
+
+def test_an_edit_that_is_not_valid_removes_nothing(alice_tenant, withings, scale):
+    withings.edit_measures(scale.ids[2], {1: (9_000_000, -3)})
+    withings.delete_measures(scale.ids[3])
+
+    read_ten_days(scale)
+    kept = bodies(alice_tenant)
+    withings.edit_measures(scale.ids[2], {1: (71_000, -3)})
+    read_ten_days(scale)
+
+    assert len(kept) == 40
+    assert kept[date(2026, 3, 7)] == 72.002
+    # With an answer that is understood, what was deleted goes.
+    assert removals(alice_tenant) == {"body": {"removed": 1}}
+    assert date(2026, 3, 6) not in bodies(alice_tenant)
