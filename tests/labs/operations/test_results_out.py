@@ -20,6 +20,8 @@ from labs.operations.results_out import (
     queue_new_results,
     resend_results,
 )
+from labs.queries.connections import list_connections_with_queue
+from labs.states.connections import Transport
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
@@ -231,3 +233,16 @@ def test_what_a_lab_sends_goes_out_as_it_came_with_its_document(alice_tenant, sy
     assert sent.control_id == f"D{document.pk.hex[:19]}"
     with across_tenants(why="a test"):
         assert enqueue_unsent_results() == 0
+
+
+@pytest.mark.parametrize("transport", ["folder", "mllp", "sftp"])
+def test_a_system_without_lab_account_is_in_use(order, system, transport):
+    system.transport = transport
+    system.save(update_fields=["transport"])
+    report(order)
+    send(order)
+
+    with across_tenants(why="a test"):
+        found = list(list_connections_with_queue(Transport(transport)))
+
+    assert found == [system]
