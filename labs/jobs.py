@@ -33,6 +33,7 @@ from labs.operations.inbound.files import (
     enqueue_hl7_folders_having_files,
     process_files_of_hl7_folder,
 )
+from labs.operations.inbound.unchecked_reports import open_alerts_of_unchecked_reports
 from labs.operations.order_status.lab_cancellations import (
     CALL_OFF_JOB,
     cancel_order_at_lab,
@@ -133,6 +134,12 @@ def process_hl7_folder(
 def enqueue_hl7_folders_with_files() -> None:
     """Enqueue the folders that have files from labs."""
     enqueue_hl7_folders_having_files()
+
+
+@periodic_job("* * * * *", "labs.check_unmatched")
+def run_unchecked_report_check() -> None:
+    """Open alerts of critical results in reports that were never searched for them."""
+    open_alerts_of_unchecked_reports()
 
 
 def _refuse_lab_document(*, tenant_pk: int, document_id: str) -> None:

@@ -97,7 +97,8 @@ class InboundReport(TenantOwned):
     code, place, number and says. `critical_results` are those the lab flagged as
     critical of a report without order, objects of name, code, loinc, sub_id, result,
     unit, reference_range and flag; `alert` is the one they opened, or that of an
-    earlier message of the same results.
+    earlier message of the same results. `critical_checked_at` is when it was searched
+    for them, null for one that was matched at once or is older than that search.
     """
 
     rules = TableRules(
@@ -129,6 +130,7 @@ class InboundReport(TenantOwned):
     doubts = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField())
     )
+    critical_checked_at = models.DateTimeField(null=True)
     critical_results = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField())
     )

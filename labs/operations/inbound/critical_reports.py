@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
+from django.utils import timezone
 
 from accounts.models import Tenant
 from labs.gateways.hl7.deliveries import build_result_delivery_from_report
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 def open_alert_of_unmatched_report(*, row: InboundReport, report: Report) -> None:
     """Open an alert if an unmatched report has critical results; set it on `row`.
 
-    In the caller's transaction, which saves `critical_results` and `alert`. A result is
-    critical by the lab's flag, as it is for a report with an order; one that is held
-    too. A message of the
-    same results, sent again, joins the alert of the first, also an acknowledged one;
-    whatever differs opens its own. Source: Ours: one alert too many costs a minute.
+    In the caller's transaction, which saves `critical_results`, `alert` and
+    `critical_checked_at`. A result is critical by the lab's flag, as it is for a report
+    with an order; one that is held too. A message of the same results, sent again,
+    joins the alert of the first, also an acknowledged one; whatever differs opens its
+    own. Source: Ours: one alert too many costs a minute.
     """
+    row.critical_checked_at = timezone.now()
     row.critical_results = _list_critical_results(row, report)
     if not row.critical_results:
         return

@@ -199,7 +199,9 @@ def _hold_lines(
 def _hold_report(row: InboundReport, report: Report, reason: UnmatchedReason) -> None:
     row.reason = reason
     open_alert_of_unmatched_report(row=row, report=report)
-    row.save(update_fields=["reason", "critical_results", "alert"])
+    row.save(
+        update_fields=["reason", "critical_results", "alert", "critical_checked_at"]
+    )
     emit_match_review_event(row, "created")
 
 
