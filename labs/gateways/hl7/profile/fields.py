@@ -151,7 +151,8 @@ SPM-18|Received at|RE|To the second, UTC
 )
 
 
-def _parse(table: str) -> tuple[ProfileField, ...]:
+def parse_profile(table: str) -> tuple[ProfileField, ...]:
+    """Parse lines of place, name, usage, content and table, by segment."""
     found = []
     for line in filter(None, table.splitlines()):
         place, *rest = line.split("|")
@@ -161,5 +162,5 @@ def _parse(table: str) -> tuple[ProfileField, ...]:
     return tuple(sorted(found, key=lambda one: (order.index(one.segment), one.number)))
 
 
-ORDER_PROFILE = _parse(_ORDER)
-RESULTS_PROFILE = _parse(_RESULTS)
+ORDER_PROFILE = parse_profile(_ORDER)
+RESULTS_PROFILE = parse_profile(_RESULTS)

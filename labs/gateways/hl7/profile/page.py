@@ -1,10 +1,11 @@
-"""Makes the reference page of the HL7 messages that Assay sends."""
+"""Makes the reference page of the HL7 messages that Assay sends and reads."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from labs.gateways.hl7.profile.fields import ORDER_PROFILE, RESULTS_PROFILE
+from labs.gateways.hl7.profile.received import RECEIVED_PROFILE
 from labs.gateways.hl7.profile.samples import (
     write_sample_order_messages,
     write_sample_results_messages,
@@ -40,6 +41,19 @@ has all results known then. A correction marks what it changed with C in OBX-11,
 what it took back with D, under the OBR-3, OBX-3 and OBX-4 of the first. The lab's PDF \
 is a message of its own."""
 
+_RECEIVED = """\
+Assay reads results of every version 2. A message without a test, or with results that \
+come before any test of their patient, is refused (AE or AR). Otherwise each line is \
+taken or held: what is certain goes to the order, and a line in doubt is held under \
+*Unmatched results* until a person decides. The acknowledgement lists held lines in \
+ERR, as AA or, by the lab account's setting, as AE. Other segments and fields are \
+stored, not read.
+
+Usage: R without which the message is refused, H without which, or in doubt of which, \
+a line is held, O read where it is sent. Held as well: a line with characters that \
+can't be read, one that a line break splits, an OBX before its OBR, and a result behind its \
+specimen."""
+
 
 def build_hl7_messages_reference(mark: str) -> str:
     """Return docs/reference/hl7-messages.md; `mark` says that it is generated."""
@@ -50,6 +64,8 @@ def build_hl7_messages_reference(mark: str) -> str:
     lines += ["", "## Results: ORU^R01", "", _RESULTS, ""]
     lines += _describe_fields(RESULTS_PROFILE)
     lines += _show_samples(write_sample_results_messages())
+    lines += ["", "## Results that are received: ORU^R01", "", _RECEIVED, ""]
+    lines += _describe_fields(RECEIVED_PROFILE)
     return "\n".join(lines) + "\n"
 
 
