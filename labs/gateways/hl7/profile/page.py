@@ -51,8 +51,8 @@ stored, not read.
 
 Usage: R without which the message is refused, H without which, or in doubt of which, \
 a line is held, O read where it is sent. Held as well: a line with characters that \
-can't be read, one that a line break splits, an OBX before its OBR, and a result behind its \
-specimen."""
+can't be read, one that a line break splits, an OBX before its OBR, and a result \
+behind its specimen."""
 
 
 def build_hl7_messages_reference(mark: str) -> str:
