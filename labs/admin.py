@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib import admin, messages
 from django.utils.translation import ngettext
 
-from labs.models import Lab, LabTest, Marker
+from labs.models import CatalogueUpdate, Lab, LabTest, Marker
 from labs.operations.catalogue.panels import approve_lab_test
 from portal.lib.admin import ReadOnlyAdmin, build_operator_actor
 from portal.lib.errors import DomainError
@@ -74,12 +74,33 @@ class MarkerAdmin(ReadOnlyAdmin):
         "unit",
         "price",
         "sample_type",
+        "container",
+        "stability",
         "fasting",
         "a_la_carte_enabled",
         "is_orderable",
+        "retired_at",
         "common_tat_days",
         "worst_case_tat_days",
         "aoe_questions",
+    )
+
+
+@admin.register(CatalogueUpdate)
+class CatalogueUpdateAdmin(ReadOnlyAdmin):
+    """Admin page of updates of the catalog, with their differences."""
+
+    list_display = ("number", "is_complete", "created_by", "created_at", "applied_at")
+    ordering = ("-created_at",)
+    fields = (
+        "number",
+        "is_complete",
+        "base",
+        "created_by",
+        "created_at",
+        "applied_by",
+        "applied_at",
+        "changes",
     )
 
 

@@ -1,10 +1,36 @@
 from __future__ import annotations
 
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
 from labs.models import Lab, Marker
 from labs.operations.catalogue.catalogue_export import export_lab_catalogue
 from labs.operations.catalogue.import_catalogue import check_catalogue_update
 from tests.factories.accounts import ACTOR
 from tests.labs.operations.catalogue.conftest import update
+
+
+def test_a_command_writes_the_files_of_a_lab_and_replaces_none(north, tmp_path):
+    call_command(
+        "export_lab_catalogue", tmp_path / "out", lab=["north"], stdout=StringIO()
+    )
+
+    found = {one.stem: one.read_bytes() for one in (tmp_path / "out").iterdir()}
+    assert found == exported(north)
+    for options, said in (
+        (
+            {},
+            "Already there: expected_results.csv, labs.csv, markers.csv,"
+            " questions.csv.",
+        ),
+        ({"lab": ["north", "south"]}, "No such lab: south."),
+    ):
+        with pytest.raises(CommandError) as caught:
+            call_command("export_lab_catalogue", tmp_path / "out", **options)
+        assert str(caught.value) == said
+    assert {one.stem: one.read_bytes() for one in (tmp_path / "out").iterdir()} == found
 
 
 def exported(lab):

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import shutil
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from labs.models import ExpectedResult, Lab, Marker
+from labs.models import CatalogueUpdate, ExpectedResult, Lab, Marker
 from labs.operations.catalogue.reference_data import REFERENCE_FOLDER
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +103,23 @@ def test_importing_again_keeps_ids_and_changes_what_changed(folder):
     assert Marker.objects.get(provider_id="G1", lab__slug="north").name == (
         "Glucose fasting"
     )
+
+
+def test_a_dry_run_prints_the_differences_and_stores_nothing(folder):
+    run(folder)
+    before = rows()
+    replace(folder, "markers", ",12.50", ",13.00")
+
+    said = StringIO()
+    call_command("import_lab_catalogue", str(folder), dry_run=True, stdout=said)
+
+    assert said.getvalue().splitlines() == [
+        "changed markers north L1: Lipids (price: 12.50 -> 13.00)",
+        "markers changed: 1",
+        "Nothing was imported.",
+    ]
+    assert rows() == before
+    assert CatalogueUpdate.objects.count() == 1
 
 
 def test_a_slug_of_the_sandbox_is_another_lab_in_production(folder):
