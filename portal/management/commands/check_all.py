@@ -195,6 +195,12 @@ STEPS = (
     Step("long", run_command, (*PYTEST, "-m", "long", "-n", "0", LONG), is_long=True),
     Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
     Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
+    Step(
+        "lab_exchange",
+        run_command,
+        (*PYTHON, "-m", "tests.attacks.lab_exchange"),
+        is_long=True,
+    ),
 )
 
 
@@ -217,7 +223,9 @@ class Command(BaseCommand):
             "--skip", action="append", default=[], choices=names, metavar="STEP"
         )
         parser.add_argument(
-            "--long", action="store_true", help="also long, siege and kills"
+            "--long",
+            action="store_true",
+            help="also long steps",
         )
         parser.add_argument("--list", action="store_true", help="name the steps")
 
