@@ -125,11 +125,17 @@ GO_LIVE_CHECKS = (
             ),
             "unavailable": GoLiveFinding(
                 GoLiveState.FAILED,
-                gettext_lazy("Files can't be exchanged with %(lab)s."),
+                gettext_lazy("Messages can't be exchanged with %(lab)s."),
                 gettext_lazy(
-                    "An operator creates the folders with manage.py hl7_folders and"
-                    " checks that the server may write to them."
+                    "Check the connection of its lab account. For a folder, an"
+                    " operator runs manage.py hl7_folders and checks that the server"
+                    " may write to it."
                 ),
+            ),
+            "no_mllp": GoLiveFinding(
+                GoLiveState.FAILED,
+                gettext_lazy("No process exchanges messages with %(lab)s by MLLP."),
+                gettext_lazy("An operator starts manage.py mllp."),
             ),
             "no_worker": GoLiveFinding(
                 GoLiveState.FAILED,

@@ -16,6 +16,7 @@ from labs.gateways.base import LabUnavailable
 from labs.models import LabAccount, LabTest, ServiceCenter
 from labs.operations.gateways import GATEWAYS, get_lab_gateway
 from labs.queries.catalogue import list_labs
+from labs.queries.connections import has_silent_mllp
 from labs.queries.kit_stock import list_kit_levels
 from labs.queries.production import offers_home_visits
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
@@ -86,6 +87,8 @@ def try_gateway(tenant: Tenant, actor: Actor) -> GoLiveResult | None:
             gateway.check_connection(tenant=tenant, account=account)
         except LabUnavailable:
             return GoLiveResult("unavailable", {"lab": account.lab.name})
+        if has_silent_mllp(tenant=tenant, account=account):
+            return GoLiveResult("no_mllp", {"lab": account.lab.name})
     if not is_worker_alive():
         return GoLiveResult("no_worker")
     return GoLiveResult("connected", {"labs": _join(a.lab.name for a in accounts)})

@@ -65,10 +65,12 @@ def find_hl7_connection(
     return found
 
 
-def list_hl7_connections(*, tenant: Tenant) -> list[Hl7Connection]:
-    """List a team's connections of lab accounts."""
-    rows = Hl7Connection.objects.for_tenant(tenant).exclude(account=None)
-    return list(rows.select_related("account"))
+def has_silent_mllp(*, tenant: Tenant, account: LabAccount) -> bool:
+    """Return whether an account has MLLP, but no process for it."""
+    found = find_hl7_connection(tenant=tenant, account=account)
+    if found is None or found.transport != Transport.MLLP:
+        return False
+    return found.seen_at is None or found.seen_at < timezone.now() - SILENT_AFTER
 
 
 def list_connections_in_use(transport: Transport) -> QuerySet[Hl7Connection]:

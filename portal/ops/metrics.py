@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry
@@ -18,6 +19,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
+from labs.queries.connections import list_transport_states
 from portal.lib.database import rows
 from portal.lib.jobs.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
@@ -70,7 +72,7 @@ FROM accounts_apicall WHERE at > now() - make_interval(secs => %(window)s)
 
 
 class _Collector:
-    """What the installation does at this moment; five statements."""
+    """What the installation does at this moment; seven statements."""
 
     def collect(self) -> Iterator[Metric]:
         jobs = _gauge("assay_jobs", "Jobs by queue and status.", "queue", "status")
@@ -96,6 +98,8 @@ class _Collector:
         endpoints.add_metric(["failing"], failing)
         yield endpoints
 
+        yield from _lab_metrics()
+
         ((workers, deliverers),) = rows.fetch_rows(
             _PROCESSES,
             {"timeout": HEARTBEAT_TIMEOUT_SECONDS, "deliverer": DELIVERER_NAME},
@@ -117,6 +121,42 @@ class _Collector:
         for quantile, ms in zip(QUANTILES, times or (), strict=False):
             taken.add_metric([str(quantile)], ms / 1000)
         yield from (calls, taken)
+
+
+def _lab_metrics() -> Iterator[Metric]:
+    """Return the state of connections to labs, by transport."""
+    now = timezone.now()
+    found = _gauge(
+        "assay_lab_connections", "Connections to labs.", "transport", "state"
+    )
+    waiting = _gauge("assay_lab_messages", "Messages that wait for labs.", "transport")
+    oldest = _gauge(
+        "assay_lab_message_wait_seconds", "Wait of the oldest of them.", "transport"
+    )
+    last = _gauge(
+        "assay_lab_last_message_seconds",
+        "Time since the last message.",
+        "transport",
+        "direction",
+    )
+    for state in list_transport_states():
+        name = state.transport
+        for what, number in (
+            ("all", state.connections),
+            ("silent", state.silent),
+            ("failing", state.failing),
+        ):
+            found.add_metric([name, what], number)
+        since = state.queue.since
+        waiting.add_metric([name], state.queue.waiting)
+        oldest.add_metric([name], (now - since).total_seconds() if since else 0)
+        for direction, at in (
+            ("received", state.last_received_at),
+            ("sent", state.last_sent_at),
+        ):
+            if at is not None:
+                last.add_metric([name, direction], (now - at).total_seconds())
+    yield from (found, waiting, oldest, last)
 
 
 @never_cache
