@@ -302,7 +302,10 @@ ADDRESSES = st.fixed_dictionaries(
 @settings(
     deadline=None,
     max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ],
 )
 @given(
     patient=PEOPLE,

@@ -309,7 +309,10 @@ ROWS = st.builds(
 @settings(
     deadline=None,
     max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+    ],
 )
 @given(rows=st.lists(ROWS, min_size=1, max_size=4, unique_by=get_result_identity_key))
 def test_any_results_are_valid_and_read_back(tmp_path, rows):

@@ -124,8 +124,9 @@ def test_doctor_names_what_teams_that_use_production_lack(
     assert used == (
         "warn",
         "Of 1 teams that use production, 1 lack something: alice-health (lab_account"
-        " missing, gateway missing, physician not tried, webhooks missing, mail"
-        " missing, encryption_keys not tried).",
+        " missing, tests missing, gateway missing, physician not tried, webhooks"
+        " missing, mail missing, critical_results missing, encryption_keys not"
+        " tried).",
     )
     assert both[1].startswith("Of 2 teams that use production, 2 lack something: ")
     assert "; charlie-care (" in both[1]
