@@ -104,6 +104,7 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "long",
         "siege",
         "kills",
+        "lab_exchange",
     ]
 
 

@@ -178,6 +178,7 @@ def test_every_check_says_what_it_finds_and_where_it_is_done():
 
     assert [check.name for check in checks] == [
         "lab_account",
+        "tests",
         "gateway",
         "physician",
         "service_centers",
@@ -185,6 +186,7 @@ def test_every_check_says_what_it_finds_and_where_it_is_done():
         "kit_stock",
         "webhooks",
         "mail",
+        "critical_results",
         "encryption_keys",
         "backup",
     ]

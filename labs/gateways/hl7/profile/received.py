@@ -34,7 +34,7 @@ OBX-11 if F, C, P or R|0123
 OBR-29|Parent|O|As ORC-8
 OBX-2|Type|H|May be empty for a value of one part. ED and RP are documents|0125
 OBX-3|Result|H|Code, name or LOINC (LN) in either triplet
-OBX-4|Sub-ID|O|Tells repeated results apart; parts are joined by a period
+OBX-4|Sub-ID|O|Distinguishes repeated results; parts are joined by a period
 OBX-5|Value|H|Each repetition is a line. Held: NM of several parts, SN of another \
 form, two values of one result
 OBX-6|Unit|H|Code or text. Held: a number, or several units

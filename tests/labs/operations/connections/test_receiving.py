@@ -129,11 +129,16 @@ def test_two_messages_in_one_frame_are_refused(connection):
     assert not InboundReport.unscoped.exists()
 
 
-def test_a_message_with_nul_is_refused(connection):
+def test_a_line_with_nul_is_held(connection):
     found = receive(connection, oru().replace(b"|5.0|", b"|5\x00|"))
 
-    assert answer(found)[:2] == ("AE", "C1")
-    assert not InboundReport.unscoped.exists()
+    assert answer(found)[:2] == ("AA", "C1")
+    assert b"ERR||OBX^1|102^" in found
+    report = InboundReport.objects.for_tenant(connection.tenant).get()
+    assert [(doubt["place"], doubt["code"]) for doubt in report.doubts] == [
+        ("OBX", "102")
+    ]
+    assert "\x00" not in report.text
 
 
 def test_no_message_at_all_is_refused(connection):

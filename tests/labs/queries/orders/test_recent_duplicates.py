@@ -38,7 +38,7 @@ def test_the_same_set_for_the_same_user_is_a_twin_for_24_hours(
         clock.shift(timedelta(hours=1))
         second = make_order(tenant=alice_tenant, user=user, lab_test=alike)
 
-        with django_assert_num_queries(2):
+        with django_assert_num_queries(4):
             both = twins(user, (one, two))
         clock.shift(timedelta(hours=23))
         later = twins(user, (one, two))

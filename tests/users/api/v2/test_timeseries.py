@@ -426,4 +426,4 @@ def test_a_page_costs_the_same_statements_however_full(alice_api, user, number):
     with count_statements() as sent:
         read(alice_api, user, "heartrate")
 
-    assert len(sent) == 9
+    assert len(sent) == 10
