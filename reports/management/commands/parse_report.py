@@ -106,7 +106,7 @@ def _read_all(
 
 def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
     child_program.limit_process_memory_and_cpu(
-        parent, most_seconds=resource.RLIM_INFINITY
+        parent, most_seconds=resource.RLIM_INFINITY, is_fork=True
     )
 
 

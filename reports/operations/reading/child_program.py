@@ -111,19 +111,34 @@ def extend_cpu_limit_for_page() -> None:  # pragma: no cover - as above
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
 
 
+def _measure_mapped_bytes() -> tuple[int, int]:
+    """Return the data and the address space of this process. Source: proc(5), statm."""
+    try:
+        pages = Path("/proc/self/statm").read_text().split()
+    except OSError:
+        return 0, 0
+    size = resource.getpagesize()
+    return int(pages[5]) * size, int(pages[0]) * size
+
+
 def limit_process_memory_and_cpu(
-    parent: int, *, most_seconds: int
+    parent: int, *, most_seconds: int, is_fork: bool = False
 ) -> None:  # pragma: no cover - as above
     """Limit this process: memory, no file writes, ends with its parent.
 
-    The first page may take CPU_SECONDS, all together `most_seconds`; both only while
-    nothing that is more urgent wants the processor.
+    What a fork inherited does not count toward its memory. The first page may take
+    CPU_SECONDS, all together `most_seconds`; both only while nothing that is more
+    urgent wants the processor.
     """
     os.nice(_NICENESS)
     # Libraries reserve far more address space than they use, so that alone can't be
     # the bound.
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_LIMIT_BYTES, ADDRESS_LIMIT_BYTES))
+    data, space = _measure_mapped_bytes() if is_fork else (0, 0)
+    for limit, most in (
+        (resource.RLIMIT_DATA, MEMORY_LIMIT_BYTES + data),
+        (resource.RLIMIT_AS, ADDRESS_LIMIT_BYTES + space),
+    ):
+        resource.setrlimit(limit, (most, most))
     resource.setrlimit(
         resource.RLIMIT_CPU, (min(CPU_SECONDS, most_seconds), most_seconds)
     )
