@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.queries.tenants import get_tenant_of_version
+from accounts.queries.tenants import find_tenant_of_version
 from portal.lib.api.views import KeyedAPIView
 from portal.lib.tenancy import acting_for_with_version
 
@@ -30,9 +30,10 @@ class TenantAPIView(KeyedAPIView):
     def enter(self, grant: Any, **path: str) -> Iterator[None]:
         known = self.find_tenant(grant, **path)
         with acting_for_with_version(known) as version:
-            self.tenant = get_tenant_of_version(known.pk, version)
-            if self.tenant.team.deleted_at is not None:
+            tenant = find_tenant_of_version(known.pk, version)
+            if tenant is None or tenant.team.deleted_at is not None:
                 raise AuthenticationFailed
+            self.tenant = tenant
             yield
 
     def find_tenant(self, grant: Any, **path: str) -> Tenant:

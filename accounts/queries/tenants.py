@@ -10,11 +10,11 @@ from accounts.models import Tenant
 known_tenants: dict[int, tuple[str, Tenant]] = {}
 
 
-def get_tenant_of_version(tenant_pk: int, version: str) -> Tenant:
+def find_tenant_of_version(tenant_pk: int, version: str) -> Tenant | None:
     """Return a tenant with its team, as the database had it at this version or later.
 
-    One query for each version and process. Source: Ours: a call is judged by the
-    settings of its moment, whichever process changed them.
+    None where it was removed. One query for each version and process. Source: Ours: a
+    call is judged by the settings of its moment, whichever process changed them.
     """
     known = known_tenants.get(tenant_pk)
     if known is not None and known[0] == version:
@@ -26,8 +26,11 @@ def get_tenant_of_version(tenant_pk: int, version: str) -> Tenant:
                 "accounts_tenant.xmin::text || ' ' || accounts_team.xmin::text", ()
             )
         )
-        .get(pk=tenant_pk)
+        .filter(pk=tenant_pk)
+        .first()
     )
+    if tenant is None:
+        return None
     # Another change may have come between: the version belongs to what was read.
     known_tenants[tenant_pk] = (tenant.version, tenant)
     return tenant

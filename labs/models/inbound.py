@@ -91,7 +91,7 @@ class InboundReport(TenantOwned):
     `text` is its part of the message, a message of its own, read anew whenever it is
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of
     its samples, `done_codes` the lab's codes of the tests of which nothing more is to
-    come. `reason` says why no order was found; it stays, as it tells a report that a
+    come. `reason` says why no order was found; it stays, as it marks a report that a
     person had to match. `why` is what the person said who matched, rejected or, at
     `escalated_at`, escalated it. `doubts` say which of its lines are held, objects of
     code, place, number and says. `critical_results` are those the lab flagged as

@@ -78,17 +78,18 @@ def build_result_delivery_from_report(
 
 def _build_test(test: Test, notes: list[str]) -> list[ReportedResult | ReportedGap]:
     """Return a test's results and gaps; the first carries `notes` and the test's."""
-    told = [
+    reported = [
         one
         for one in test.observations
         if one.standing is not ObservationStatus.AWAITED
     ]
     notes = [*notes, *test.notes]
     is_without_value = test.is_refused or (test.is_done and bool(test.notes))
-    if not told and not test.held and is_without_value:
+    if not reported and not test.held and is_without_value:
         return [_build_missing_test(test, notes)]
     return [
-        _build_observation(test, one, notes if one is told[0] else []) for one in told
+        _build_observation(test, one, notes if one is reported[0] else [])
+        for one in reported
     ]
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Table 0085; A, B and V are of version 2.8.
 STANDINGS = {
-    "A": ObservationStatus.CORRECTED,  # amended by what the placer told of the patient
+    "A": ObservationStatus.CORRECTED,  # amended by the placer's facts of the patient
     "B": ObservationStatus.FINAL,  # appended: the value as it was, more said of it
     "C": ObservationStatus.CORRECTED,
     "D": ObservationStatus.WITHDRAWN,
@@ -115,7 +115,7 @@ def _find_doubt(segment: Segment, test_status: str) -> Doubt | None:
             REQUIRED_MISSING,
             "OBX-11",
             segment.number,
-            "OBX-11 has no status, and OBR-25 does not tell it.",
+            "OBX-11 has no status, and OBR-25 does not give it.",
         )
     return None
 

@@ -256,7 +256,7 @@ def _test_segments(
 
 
 def _billing_segment(order: Order) -> str:
-    """Build BLG: the account to bill, or that the lab charges somebody else.
+    """Build BLG: the account to bill, or that the lab charges another payer.
 
     Without it the standard's grammar is ambiguous: HAPI and hl7apy read the next test
     as a result of an earlier order. BLG is the end of a test.

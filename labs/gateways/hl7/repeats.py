@@ -24,7 +24,7 @@ def settle_repeats(report: Report) -> None:
 
     Within a test the lines of a text are joined, and what is corrected replaces what
     was final, that what was preliminary. All else that differs is held: which value
-    stands is not told. So is what shares its test with a value in doubt.
+    stands is not stated. So is what shares its test with a value in doubt.
     """
     _hold_companions([one for test in report.tests for one in test.observations])
     for test in report.tests:

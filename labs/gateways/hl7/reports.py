@@ -74,7 +74,7 @@ class Doubt:
 class Patient:
     """The patient of a report; `given` includes middle names.
 
-    `sex` is of table 0001, empty where not told.
+    `sex` is of table 0001, empty where unknown.
     """
 
     family: str = ""

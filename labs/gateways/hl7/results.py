@@ -58,8 +58,8 @@ def parse_hl7_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Re
     """Return the reports of a message, one for each order.
 
     Times without an offset are in that of MSH-7, else in `zone`. Raises:
-    MalformedMessage, for no results at all, or results that no test or patient is told
-    of. Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
+    MalformedMessage, for no results at all, or results without a test or patient.
+    Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
     """
     require_hl7_result_header(message)
     reader = _ReportReader(message, zone)
@@ -158,8 +158,8 @@ class _ReportReader:
     def _close_patient(self) -> None:
         """Close the patient in hand; what no OBR follows stays with the last test.
 
-        Raises: MalformedMessage, for results of a patient without a test: it is not
-        told of what or whom they are.
+        Raises: MalformedMessage, for results of a patient without a test: nothing says
+        what they are results of.
         """
         if self.announced and self.reports:
             last = self.latest.tests[-1]

@@ -70,7 +70,7 @@ def parse_lab_catalogue(
     codes: dict[tuple[str, str], Marker] = {}
     results: dict[int, ExpectedResult] = {}
     result_codes: dict[tuple[int, str], ExpectedResult] = {}
-    # Rows without an id of their own are told apart by negative numbers.
+    # Rows without an id of their own are distinguished by negative numbers.
     numbers = count(-1, -1)
 
     def add_lab(row: CatalogueRow) -> None:

@@ -16,7 +16,7 @@ NOBODY = UserRef(UUID(int=0), "")
 
 
 def emit_match_review_event(report: InboundReport, what: str) -> None:
-    """Emit that a result waits for its order, or that somebody decided.
+    """Emit that a result waits for its order, or that a member decided.
 
     what: `created` or `updated`. The user is that of the matched order, else the nil
     UUID. Source: Contract 8.2: no patient details.

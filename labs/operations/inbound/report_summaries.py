@@ -31,7 +31,7 @@ _HEADS = {"MSH", "PID", "ORC", "OBR"}
 class ReportSummary:
     """What a report says in short; `tests` are code and name.
 
-    `interpretation` is the worst of its flags, None where none is told. `status` is
+    `interpretation` is the worst of its flags, None where it has none. `status` is
     final where nothing more is to come of its tests.
     """
 

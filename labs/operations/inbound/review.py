@@ -146,7 +146,7 @@ def reject_lab_report(
 def escalate_lab_report(
     *, report: InboundReport, actor: Actor, why: str
 ) -> InboundReport:
-    """Escalate an unmatched report that somebody was unsure about; it stays unmatched.
+    """Escalate an unmatched report that a member is unsure about; it stays unmatched.
 
     Raises: why_missing, why_too_long; report_not_unmatched. Source: Contract 10.
     """

@@ -23,6 +23,8 @@ from labs.states.service_centers import Capability
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from django.db.models import QuerySet
+
     from accounts.models import Tenant
     from labs.models import Lab
     from labs.queries.appointments.service_centers import NearCenter
@@ -73,14 +75,13 @@ class AreaCoverage:
 def find_zip_code_lab_coverage(
     *, tenant: Tenant, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
 ) -> AreaCoverage:
-    """Return the collection options near a ZIP code at these labs (empty: all four).
+    """Return the collection options near a ZIP code at these labs (empty: all).
 
     One query for the labs and one for each of them. Raises: zip_code_unknown.
     Source: Contract 6.17.
     """
     place = get_zip_code_location(zip_code)
-    slugs = set(lab_slugs) or CENTRAL_LABS
-    labs = list_labs(tenant=tenant).filter(slug__in=slugs & CENTRAL_LABS)
+    labs = list_labs_with_centers(tenant=tenant, lab_slugs=lab_slugs)
     return AreaCoverage(
         zip_code=place.zip_code,
         phlebotomy=list_home_visit_providers_of_zip_code(tenant, place.zip_code),
@@ -94,6 +95,21 @@ def find_zip_code_lab_coverage(
             for lab in labs.order_by("pk")
         ],
     )
+
+
+def list_labs_with_centers(
+    *, tenant: Tenant, lab_slugs: Iterable[str] = ()
+) -> QuerySet[Lab]:
+    """Return those of these labs (empty: all) that may have service centers.
+
+    In the sandbox the four of the contract; in production each that was imported.
+    Source: Contract 6.1, 6.17, D23.
+    """
+    slugs = set(lab_slugs)
+    if tenant.is_sandbox:
+        slugs = (slugs or CENTRAL_LABS) & CENTRAL_LABS
+    labs = list_labs(tenant=tenant)
+    return labs.filter(slug__in=slugs) if slugs or tenant.is_sandbox else labs
 
 
 def list_home_visit_providers_of_zip_code(

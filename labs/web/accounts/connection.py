@@ -106,23 +106,10 @@ def save_lab_connection(request: TenantRequest, account_id: str) -> HttpResponse
     account = _get_account(request, account_id)
     if not is_identity_confirmed(request):
         return redirect_to_identity_confirmation(request)
-    form = ConnectionForm(request.POST)
-    transport = request.POST.get("transport", "")
-    if form.is_valid():
-        try:
-            configure_hl7_connection(
-                tenant=request.tenant,
-                actor=request.actor,
-                account=account,
-                request=ConnectionRequest(transport=transport, **form.cleaned_data),
-            )
-        except DomainError as refusal:
-            field = refusal.field if refusal.field in form.fields else None
-            form.add_error(field, refusal.message)
-        else:
-            messages.success(request, _("Connection saved."))
-            return redirect_browser(request, _page_of(request, account))
-    return _render(request, account, asked=transport, form=form)
+    form = save_posted_connection(request, account)
+    if form is None:
+        return redirect_browser(request, _page_of(request, account))
+    return _render(request, account, asked=request.POST.get("transport", ""), form=form)
 
 
 @require_POST
@@ -130,6 +117,41 @@ def save_lab_connection(request: TenantRequest, account_id: str) -> HttpResponse
 def check_lab_connection(request: TenantRequest, account_id: str) -> HttpResponse:
     """Reach the other side now; no message is sent."""
     account = _get_account(request, account_id)
+    check_and_report_connection(request, account)
+    return redirect_browser(request, _page_of(request, account))
+
+
+def save_posted_connection(
+    request: TenantRequest, account: LabAccount | None
+) -> ConnectionForm | None:
+    """Save the posted settings of an account, or of the team's own system (None).
+
+    Returns the form with its errors where they are refused.
+    """
+    form = ConnectionForm(request.POST)
+    if not form.is_valid():
+        return form
+    try:
+        configure_hl7_connection(
+            tenant=request.tenant,
+            actor=request.actor,
+            account=account,
+            request=ConnectionRequest(
+                transport=request.POST.get("transport", ""), **form.cleaned_data
+            ),
+        )
+    except DomainError as refusal:
+        field = refusal.field if refusal.field in form.fields else None
+        form.add_error(field, refusal.message)
+        return form
+    messages.success(request, _("Connection saved."))
+    return None
+
+
+def check_and_report_connection(
+    request: TenantRequest, account: LabAccount | None
+) -> None:
+    """Reach the other side of a connection and say what came of it. Raises: Http404."""
     connection = find_hl7_connection(tenant=request.tenant, account=account)
     if connection is None:
         raise Http404
@@ -139,7 +161,6 @@ def check_lab_connection(request: TenantRequest, account_id: str) -> HttpRespons
         messages.error(request, refusal.message)
     else:
         messages.success(request, _("Connected. No message was sent."))
-    return redirect_browser(request, _page_of(request, account))
 
 
 def _render(

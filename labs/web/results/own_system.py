@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,11 +14,6 @@ from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.sign_in.step_up import require_confirmed_identity
-from labs.operations.connections.settings import (
-    ConnectionRequest,
-    check_connection_now,
-    configure_hl7_connection,
-)
 from labs.operations.results_out import remove_own_system, resend_results
 from labs.queries.connections import find_hl7_connection
 from labs.queries.orders.orders import get_order_with_details
@@ -29,6 +23,8 @@ from labs.web.accounts.connection import (
     ConnectionForm,
     build_connection_state,
     build_initial_settings,
+    check_and_report_connection,
+    save_posted_connection,
 )
 from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser, render_page
@@ -51,38 +47,17 @@ def show_own_system(request: TenantRequest) -> HttpResponse:
 @require_confirmed_identity
 def save_own_system(request: TenantRequest) -> HttpResponse:
     """Save the settings; what is refused stays in the form, without its secret."""
-    form = ConnectionForm(request.POST)
-    transport = request.POST.get("transport", "")
-    if form.is_valid():
-        try:
-            configure_hl7_connection(
-                tenant=request.tenant,
-                actor=request.actor,
-                account=None,
-                request=ConnectionRequest(transport=transport, **form.cleaned_data),
-            )
-        except DomainError as refusal:
-            field = refusal.field if refusal.field in form.fields else None
-            form.add_error(field, refusal.message)
-        else:
-            messages.success(request, _("Connection saved."))
-            return redirect_browser(request, page_url(request, "labs:own_system"))
-    return _render(request, asked=transport, form=form)
+    form = save_posted_connection(request, None)
+    if form is None:
+        return redirect_browser(request, page_url(request, "labs:own_system"))
+    return _render(request, asked=request.POST.get("transport", ""), form=form)
 
 
 @require_POST
 @require_right(Area.TEAM, write=True)
 def check_own_system(request: TenantRequest) -> HttpResponse:
     """Reach the system now; no message is sent."""
-    connection = find_hl7_connection(tenant=request.tenant, account=None)
-    if connection is None:
-        raise Http404
-    try:
-        check_connection_now(connection=connection)
-    except DomainError as refusal:
-        messages.error(request, refusal.message)
-    else:
-        messages.success(request, _("Connected. No message was sent."))
+    check_and_report_connection(request, None)
     return redirect_browser(request, page_url(request, "labs:own_system"))
 
 

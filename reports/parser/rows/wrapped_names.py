@@ -52,12 +52,12 @@ def join_wrapped_names(cut: Cut, section: Section) -> list[tuple[Line, Parts]]:
     Of one line alone it is not known whether it heads the rows below: most such lines
     of a table must make a known name with the name above, or begin with a qualifier.
     """
-    told = [
+    signs = [
         section.knows(_joined(own, below), Fields())
         for own, below in pairwise(cut)
         if _may_go_on(own, below)
     ]
-    wraps = sum(told) >= max(_FEWEST, _SHARE * len(told))
+    wraps = sum(signs) >= max(_FEWEST, _SHARE * len(signs))
     joined: list[tuple[Line, Parts]] = []
     for line, parts in cut:
         own = joined[-1] if joined else None

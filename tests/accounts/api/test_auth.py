@@ -7,6 +7,7 @@ from io import BytesIO
 
 import pytest
 import time_machine
+from django.db import connection, transaction
 from django.test.client import MULTIPART_CONTENT
 
 from accounts.api import auth
@@ -216,6 +217,24 @@ def test_a_team_deleted_in_another_process_is_closed_to_known_keys(alice_tenant)
     )
 
     assert status(key) == 401
+
+
+def test_a_tenant_removed_in_another_process_is_closed_to_known_keys(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+    assert status(key) == 200
+
+    def remove():
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+            cursor.execute(
+                "DELETE FROM accounts_tenant WHERE id = %s", [alice_tenant.pk]
+            )
+
+    change_elsewhere(remove)
+    found = status(key)
+    transaction.set_rollback(True)
+
+    assert found == 401
 
 
 def test_settings_of_another_team_change_nothing_here(alice_production):

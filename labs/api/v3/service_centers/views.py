@@ -24,7 +24,10 @@ from labs.api.v3.service_centers.outputs import (
 )
 from labs.operations.production import require_service_centers
 from labs.queries.accounts import get_linked_lab_account
-from labs.queries.appointments.areas import CENTRAL_LABS, find_zip_code_lab_coverage
+from labs.queries.appointments.areas import (
+    find_zip_code_lab_coverage,
+    list_labs_with_centers,
+)
 from labs.queries.appointments.service_centers import (
     get_zip_code_location,
     list_service_centers_near,
@@ -121,9 +124,9 @@ class AreaView(TenantAPIView):
             )
         miles = parse_search_radius_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
+        labs = list_labs_with_centers(tenant=self.tenant, lab_slugs=slugs)
         require_service_centers(
-            tenant=self.tenant,
-            lab_slugs=CENTRAL_LABS.intersection(slugs or CENTRAL_LABS),
+            tenant=self.tenant, lab_slugs=[lab.slug for lab in labs]
         )
         area = find_zip_code_lab_coverage(
             tenant=self.tenant,

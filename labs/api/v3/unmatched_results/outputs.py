@@ -205,7 +205,7 @@ def _list_reasons(candidate: Candidate) -> list[str]:
     order, evidence = candidate.order, candidate.evidence
     person = (evidence.name, evidence.birth_date, evidence.sex)
     low = split_order_status(order.status).low
-    told = (
+    reasons = (
         ("sample_id_match", evidence.number is Agreement.AGREES),
         ("demographic_match", evidence.is_same_person),
         ("demographic_mismatch", Agreement.DIFFERS in person),
@@ -220,4 +220,4 @@ def _list_reasons(candidate: Candidate) -> list[str]:
             low not in {*_COMPLETED, "cancelled"} and has_order_ended(order),
         ),
     )
-    return [code for code, is_so in told if is_so]
+    return [code for code, is_so in reasons if is_so]

@@ -82,7 +82,7 @@ class UnmatchedResultListView(UnmatchedResultAPIView):
         query=UnmatchedResultQuery,
     )
     def get(self, request: Request) -> Response:
-        """Newest first, also those that somebody has decided on.
+        """Newest first, including decided ones.
 
         `search_input` are words of the patient's name, or the birth date. The orders
         that a result may belong to are in its own response.
@@ -174,7 +174,7 @@ class UnmatchedResultResolveView(UnmatchedResultAPIView):
         refuses=(400, 404, 409),
     )
     def post(self, request: Request, raw_result_id: str) -> Response:
-        """`reject` ends the wait, `unsure` leaves the result to somebody else.
+        """`reject` ends the wait, `unsure` leaves the result to another member.
 
         Repeated it changes nothing.
         """

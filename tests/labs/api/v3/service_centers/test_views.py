@@ -243,3 +243,20 @@ def test_an_area_is_asked_about_some_labs(alice_api, sites):
         ],
     }
     assert place[:2] == ["query", "labs"]
+
+
+def test_production_answers_from_the_centers_of_its_own_labs(
+    alice_production, alice_production_api, sites
+):
+    own, other = (make_lab(tenant=alice_production) for _ in range(2))
+    before = alice_production_api.get(f"{AREA}?zip_code=85004")
+    make_center(own, "OWN", 33.4557, [])
+    reply = alice_production_api.get(f"{AREA}?zip_code=85004")
+
+    assert (before.status_code, before.json()["code"]) == (400, "directory_required")
+    check_answer(reply, "get", AREA)
+    found = reply.json()["central_labs"]
+    assert {
+        slug: lab["patient_service_centers"]["within_radius"]
+        for slug, lab in found.items()
+    } == {own.slug: 1, other.slug: 0}
