@@ -170,8 +170,7 @@ def test_the_interface_speaks_the_words_of_the_field():
 def test_first_lines_of_docstrings_speak_them(package):
     found = [
         f"{path}:{getattr(node, 'lineno', 1)} {each}"
-        for path, tree in modules()
-        if path.startswith(f"{package}/")
+        for path, tree in modules(packages=[package])
         for node in defined(tree)
         for each in old_words((ast.get_docstring(node) or "").split("\n", 1)[0])
     ]
@@ -183,8 +182,7 @@ def test_first_lines_of_docstrings_speak_them(package):
 def test_names_of_functions_and_classes_speak_them(package):
     found = [
         f"{path}:{node.lineno} {node.name} (say: {NAME_PARTS[part]})"
-        for path, tree in modules()
-        if path.startswith(f"{package}/")
+        for path, tree in modules(packages=[package])
         for node in defined(tree)
         if not isinstance(node, ast.Module)
         for part in re.sub(r"(?<=[a-z])(?=[A-Z])", "_", node.name).lower().split("_")
