@@ -10,6 +10,8 @@ from django.utils import timezone
 from labs.models import Hl7Connection
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from labs.states.connections import TransportFault
 
 logger = logging.getLogger(__name__)
@@ -44,5 +46,5 @@ def record_connection_failure(
         _rows(connection).exclude(fault=fault).update(fault=fault)
 
 
-def _rows(connection: Hl7Connection):  # type: ignore[no-untyped-def]  # noqa: ANN202 - a queryset
+def _rows(connection: Hl7Connection) -> QuerySet[Hl7Connection]:
     return Hl7Connection.objects.for_tenant(connection.tenant).filter(pk=connection.pk)
