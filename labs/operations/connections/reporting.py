@@ -47,4 +47,5 @@ def record_connection_failure(
 
 
 def _rows(connection: Hl7Connection) -> QuerySet[Hl7Connection]:
-    return Hl7Connection.objects.for_tenant(connection.tenant).filter(pk=connection.pk)
+    rows: QuerySet[Hl7Connection] = Hl7Connection.objects.for_tenant(connection.tenant)
+    return rows.filter(pk=connection.pk)

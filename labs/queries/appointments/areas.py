@@ -105,7 +105,7 @@ def list_labs_with_centers(
     In the sandbox the four of the contract; in production each that was imported.
     Source: Contract 6.1, 6.17, D23.
     """
-    slugs = set(lab_slugs)
+    slugs = frozenset(lab_slugs)
     if tenant.is_sandbox:
         slugs = (slugs or CENTRAL_LABS) & CENTRAL_LABS
     labs = list_labs(tenant=tenant)
