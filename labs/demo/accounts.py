@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ACCOUNTS = (
     ("quest", "DEMO-1001", LabAccountStatus.ACTIVE, "Main"),
     ("sonora_quest", "DEMO-2001", LabAccountStatus.ACTIVE, "Arizona"),
-    ("labcorp", "DEMO-3001", LabAccountStatus.PENDING, "Being set up"),
+    ("labcorp", "DEMO-3001", LabAccountStatus.PENDING, "West branch"),
 )
 _NOTES = "Demo account: no patient of this order is real."
 
