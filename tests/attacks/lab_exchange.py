@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 MINUTES = 3.0
 BETWEEN_KILLS_S = (2.0, 6.0)
-BETWEEN_ORDERS_S = 0.1
-# More than the longest wait of the queue between attempts.
+# About what one connection carries, with every seventh order sent twice.
+BETWEEN_ORDERS_S = 0.5
+# Without anything exchanged: more than the longest wait of the queue.
 PATIENCE_S = 120
 KINDS = ("listener", "worker", "database")
 
@@ -171,12 +172,18 @@ def place_order(tenant: Any, panel: Any) -> bool:
 
 
 def drain(peer: LabPeer, processes: Processes) -> bool:
-    """Wait until every order is at the lab and all its results are acknowledged."""
+    """Wait until every order is at the lab and all its results are acknowledged.
+
+    However long that takes while anything is exchanged.
+    """
     from labs.models import Hl7OutboundMessage, Order
 
-    deadline = time.monotonic() + PATIENCE_S
+    deadline, before = time.monotonic() + PATIENCE_S, (0, 0)
     while time.monotonic() < deadline:
         processes.replace_ended()
+        exchanged = len(peer.books.orders), len(peer.books.acknowledged)
+        if exchanged != before:
+            deadline, before = time.monotonic() + PATIENCE_S, exchanged
         with suppress(Exception):
             orders = Order.unscoped.count()
             open_ = Hl7OutboundMessage.unscoped.exclude(status="acknowledged").count()
