@@ -7,6 +7,7 @@ result values.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from reports.parser.assembly.confidence import calibrate_row_confidences
@@ -116,7 +117,7 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
         decimal_comma=comma,
     )
     return ParsedReport(
-        metadata=metadata,
+        metadata=replace(metadata, age=None if metadata.dob else age),
         results=require_review_for_other_patients(
             calibrate_row_confidences(results, notes), notes
         ),

@@ -242,7 +242,11 @@ class ParsedResult:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Who and what the report is about, as printed; dates as YYYY-MM-DD."""
+    """Who and what the report is about, as printed; dates as YYYY-MM-DD.
+
+    possible_dobs: both readings of a birth date whose day and month can't be told
+    apart; age: as printed, in years, where no birth date is. Neither is on the wire.
+    """
 
     patient_first_name: str | None = None
     patient_last_name: str | None = None
@@ -252,6 +256,8 @@ class Metadata:
     date_reported: str | None = None
     date_collected: str | None = None
     specimen_number: str | None = None
+    possible_dobs: tuple[str, ...] = ()
+    age: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from datetime import date
 from functools import lru_cache
 
 from reports.parser.columns.titles import read_column_titles
-from reports.parser.layout.lines import Line
+from reports.parser.layout.lines import Cell, Line
 from reports.parser.report import Metadata
 from reports.parser.text.dates import NUMBER_DATE, parse_first_date
 from reports.parser.text.folding import normalize_letters_and_digits
@@ -21,6 +21,19 @@ _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
 # A cell that begins with a number, or is long without a sign that ends a label.
 _NO_LABEL = re.compile(r"\W*\d|[^:：#-]{41}")
 _WHO = ("surname_first", "last", "first", "name", "dob")
+# Titles over blocks of a header, which are no text of a label beside or over them.
+_HEADING_CELL = re.compile(
+    r"(?i)(?:patient|specimen|sample|order(?:ing)?|requisition|physician|provider"
+    r"|doctor|practitioner|requester|client|account|facility|practice|clinic|hospital"
+    r"|laborator(?:y|ies)|lab|report|result|test|collection|contact|insurance|visit"
+    r"|encounter)s?"
+    r"(?:\s*(?:/|&|and)?\s*(?:information|details?|info|data|demographics|summary"
+    r"|physician|provider|doctor))?\s*:?"
+)
+_PATIENT_HEADING = re.compile(
+    r"(?i)patient(?:\s*(?:information|details?|info|data|demographics))?\s*:?"
+)
+_BARE_NAME = re.compile(r"[^\W\d_][^\d:/()]{3,49}")
 # A person named in a sentence: "Madame EXEMPLE Marie née le 12/08/1964".
 _ADDRESSED = re.compile(
     r"(?i)^\W*(?:madame|monsieur|mme|mlle|mr?\.?|frau|herrn?|sig\.?ra|sig\.?)\s+"
@@ -126,7 +139,14 @@ def read_report_header(pages: Sequence[Sequence[Line]]) -> Metadata:
         date_reported=dates["reported"],
         date_collected=dates["collected"],
         specimen_number=_read_number(found.get("specimen")),
+        possible_dobs=() if dates["dob"] else _both_readings(found.get("dob", "")),
     )
+
+
+def _both_readings(text: str) -> tuple[str, ...]:
+    """A date with the day first and with the month first; empty if it is none."""
+    readings = (parse_first_date(text, month_first=one) for one in (False, True))
+    return tuple(day for day in readings if day)
 
 
 def read_patient_on_each_page(
@@ -210,7 +230,11 @@ def _labelled(
     pairs: list[tuple[str, str]] = []
     items: list[tuple[str, str]] = []
     for n, line in enumerate(lines[:40]):
-        items += _unlabelled(line, lines[n + 1 : n + 3])
+        below = lines[n + 1 : n + 3]
+        items += _unlabelled(line, below)
+        if _is_row_of_labels(line):
+            pairs += [pair for pair in _texts_below(line, below) if pair[0] in keys]
+            continue
         if match := _ADDRESSED.match(line.text):
             pairs += [(key, match[key]) for key in ("name", "dob") if key in keys]
         plain = not any(sign.isdigit() or sign in ":#：" for sign in line.text)
@@ -229,6 +253,48 @@ def _labelled(
                 if text:
                     pairs.append((key, text))
     return pairs + [(key, text) for key, text in items if key in keys]
+
+
+def _is_row_of_labels(line: Line) -> bool:
+    """Whether a line has labels or titles of blocks in all its cells, and no text."""
+    cells = [cell.text.strip() for cell in line.cells]
+    if not all(_is_label(cell) or _HEADING_CELL.fullmatch(cell) for cell in cells):
+        return False
+    return len(cells) > 1 or bool(_PATIENT_HEADING.fullmatch(cells[0]))
+
+
+def _is_label(text: str) -> bool:
+    """Whether a whole text is one label: 'Date of Birth', 'Specimen ID:'."""
+    label = _label_at(text, tuple(LABELS))
+    return label is not None and not text[label[1] :].strip(" :：-#.")
+
+
+def _texts_below(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:
+    """Label and text pairs where the labels are a row and their texts the next one.
+
+    Under the title of a block a name may stand alone: 'Patient details', 'Ann Sample'.
+    """
+    if not below or _is_row_of_labels(below[0]):
+        return []
+    pairs = []
+    for cell in line.cells:
+        title = cell.text.strip()
+        label = _label_at(title, tuple(LABELS))
+        key = label[0] if label else "name" if _PATIENT_HEADING.match(title) else ""
+        text = _text_under(line, cell, below[0])
+        is_name = key not in _WHO or key == "dob" or _BARE_NAME.fullmatch(text)
+        if key and text and is_name and not _label_at(text, tuple(LABELS)):
+            pairs.append((key, text))
+    return pairs
+
+
+def _text_under(line: Line, cell: Cell, below: Line) -> str:
+    """The cells of the next line that begin between a cell and the one beside it."""
+    after = [other.x0 for other in line.cells if other.x0 > cell.x0]
+    end = min(after, default=float("inf"))
+    slack = line.size / 2
+    found = [c.text for c in below.cells if cell.x0 - slack <= c.x0 < end - slack]
+    return found[0].strip() if len(found) == 1 else ""
 
 
 def _unlabelled(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:
@@ -264,6 +330,8 @@ def _text_beside(cells: Sequence[str]) -> str:
     """The first text in the cells behind a label, up to the next label."""
     for cell in cells:
         text = cell.strip(" :：")
+        if _is_label(cell.strip()) or _HEADING_CELL.fullmatch(text):
+            break
         if text and not _ANY_LABEL.match(text):
             return text
         if _ANY_LABEL.match(cell):
@@ -282,7 +350,10 @@ def _pieces(cell: str) -> list[str]:
         before = cell[cuts[-1] : match.start()].rstrip()
         # "F. Nacimiento:", "DoB / Age:" and "Lab No:" are one label each.
         is_whole = re.search(r"[^\W\d_]{4}|\d", before) and before[-1] not in "/&,-"
-        if match.start() > cuts[-1] and is_whole:
+        label = _label_at(cell[cuts[-1] :], tuple(LABELS))
+        # "Date of Birth:" and "Specimen ID:" are one label, though they hold others.
+        is_inside = label is not None and cuts[-1] + label[1] > match.start()
+        if match.start() > cuts[-1] and is_whole and not is_inside:
             cuts.append(match.start())
     return [
         cell[a:b].strip() for a, b in zip(cuts, [*cuts[1:], len(cell)], strict=True)

@@ -88,10 +88,13 @@ _DAY_NEXT = (
     r"|\s\d{1,2}\s[^\W\d_]{3,9}\.?,?\s\d{4}\b)"
 )
 _DAYS = ("dob", "reported", "collected")
+# So may the label of a number: 'Specimen No. SP-10023'.
+_NUMBER_NEXT = r"|(?<=[.#])(?=\s(?:[A-Z]{1,6}-?)?\d)"
 LABELS = {
     key: re.compile(
         rf"(?i)^\W*{pattern}\s*?(?:\s*(?:[:：#]|\.\s*:|-\s|$)"
-        rf"{_DAY_NEXT if key in _DAYS else ''})"
+        rf"{_DAY_NEXT if key in _DAYS else ''}"
+        rf"{_NUMBER_NEXT if key == 'specimen' else ''})"
     )
     for key, pattern in _LABELS.items()
 }

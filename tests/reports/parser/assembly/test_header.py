@@ -277,3 +277,61 @@ def test_a_day_may_follow_its_label_without_a_sign(tmp_path: Path) -> None:
         date_collected="2025-10-12",
         date_reported="2025-10-14",
     )
+
+
+_ROSA = ("Rosa", "Beispiel", "1980-04-15", "SP-10023")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            "Patient Name: Rosa Beispiel",
+            "Date of Birth: 04/15/1980",
+            "Specimen ID: SP-10023",
+        ],
+        [
+            row(XS, "Patient", "", "Specimen", ""),
+            row(XS, "Name", "Rosa Beispiel", "Sample ID", "SP-10023"),
+            row(XS, "DOB", "15 Apr 1980", "Collected", "2 Mar 2026, 08:30 CST"),
+        ],
+        [
+            row((40, 200, 380), "Patient", "Date of Birth", "Specimen ID"),
+            row((40, 200, 380), "Beispiel, Rosa", "15/04/1980", "SP-10023"),
+        ],
+        [
+            row((40, 200, 380), "Patient Name", "Birth Date:", "Specimen No.:"),
+            row((40, 200, 380), "Rosa Beispiel", "04/15/1980", "SP-10023"),
+        ],
+        [
+            row((40, 300), "Patient Details", "Specimen Details"),
+            row((40, 300), "Beispiel, Rosa", "Specimen ID: SP-10023"),
+            row((40, 300), "DOB: 04/15/1980", "Control ID: C22"),
+        ],
+        ["Name: Rosa Beispiel   DOB: 1980-04-15", "Specimen No. SP-10023"],
+        [
+            "Patient Information",
+            "Name: Beispiel, Rosa",
+            "Birth Date: Apr 15, 1980",
+            "Accession Number: SP-10023",
+        ],
+    ],
+    ids=["long", "blocks", "row", "row of colons", "titles", "no sign", "title"],
+)
+def test_person_and_specimen_are_read_in_every_usual_form(
+    tmp_path: Path, lines: list[list[Drawn] | str]
+) -> None:
+    found = header(tmp_path, *lines)
+
+    assert (
+        found.patient_first_name,
+        found.patient_last_name,
+        found.dob,
+        found.specimen_number,
+    ) == _ROSA
+
+
+def test_a_birth_date_in_doubt_has_both_readings(tmp_path: Path) -> None:
+    found = header(tmp_path, "Patient: Rosa Beispiel", "Date of Birth: 04/03/1980")
+
+    assert (found.dob, found.possible_dobs) == (None, ("1980-03-04", "1980-04-03"))
