@@ -482,6 +482,8 @@ API_CALLS_PER_KEY: int = env.int("API_CALLS_PER_KEY", default=0)
 API_CALLS_PER_ADDRESS: int = env.int("API_CALLS_PER_ADDRESS", default=0)
 # Days that the log of calls is kept; 0: none is written.
 API_CALL_LOG_DAYS: int = env.int("API_CALL_LOG_DAYS", default=30)
+# Whether a key may also come in x-vital-api-key, as older published clients send it.
+API_FORMER_KEY_HEADER: bool = env.bool("API_FORMER_KEY_HEADER", default=True)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.api.auth.ApiKeyAuthentication"],

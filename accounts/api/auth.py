@@ -10,9 +10,10 @@ expires, such as a rotated key, stops working on time in every process.
 from __future__ import annotations
 
 import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
 
 HEADER = "x-service-api-key"
 _META_KEY = "HTTP_X_SERVICE_API_KEY"
+# What older published clients send (contract D1), deprecated since.
+FORMER_HEADER = "x-vital-api-key"
+_FORMER_META_KEY = "HTTP_X_VITAL_API_KEY"
+_FORMER_SINCE = f"@{int(datetime(2026, 11, 24, tzinfo=UTC).timestamp())}"
 KEY_CACHE_TTL = timedelta(seconds=5)
 clock = time.monotonic
 
@@ -50,7 +55,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[None, KeyGrant]:
         # `headers` would be built of all that came, which costs more than the look.
-        key = request.META.get(_META_KEY, "") or _read_bearer_token(request)
+        key = request.META.get(_META_KEY, "") or _read_other_header(request)
         address = request.META.get("REMOTE_ADDR") or None
         now = clock()
         found = known_grants.get(key)
@@ -69,6 +74,18 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'
+
+
+def _read_other_header(request: Request) -> str:
+    """Return a key of the former header, or an access token; empty without either.
+
+    Who uses the former header is told so in the answer (RFC 9745).
+    """
+    key: str = request.META.get(_FORMER_META_KEY, "")
+    if key and settings.API_FORMER_KEY_HEADER:
+        request.parser_context["view"].headers["Deprecation"] = _FORMER_SINCE
+        return key
+    return _read_bearer_token(request)
 
 
 def _read_bearer_token(request: Request) -> str:

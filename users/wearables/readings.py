@@ -193,6 +193,11 @@ class Field:
     ours: bool = False
 
     @property
+    def is_empty_absent(self) -> bool:
+        """Return whether empty text is as good as absent: optional free text."""
+        return not self.required and getattr(self.kind, "is_free_text", False)
+
+    @property
     def is_never_null(self) -> bool:
         """Return whether the wire never has null here."""
         given = self.required or self.filled or self.ours
@@ -222,7 +227,7 @@ class Record:
             if each.ours:
                 continue
             given = value.get(each.name)
-            if given is None:
+            if given is None or (given == "" and each.is_empty_absent):
                 if each.required:
                     faults.append(
                         Fault((each.name,), "This field is required.", "missing")

@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID
 
 from portal.lib.periods import SkippedTime, convert_local_time_to_utc, list_time_zones
@@ -36,6 +36,7 @@ class Text:
     """Text of at most `max_length` characters, stored exactly."""
 
     max_length: int = _TEXT_MAX_LENGTH
+    is_free_text: ClassVar[bool] = True
 
     def read(self, value: Any, _context: Context, /) -> str:
         text = _text(value)
@@ -175,7 +176,11 @@ class Moment:
     @property
     def schema(self) -> Schema:
         if self.bare:
-            return {"type": "string", "description": "UTC, without an offset"}
+            return {
+                "type": "string",
+                "minLength": 1,
+                "description": "UTC, without an offset",
+            }
         return {"type": "string", "format": "date-time"}
 
 
@@ -191,7 +196,7 @@ class Zone:
 
     @property
     def schema(self) -> Schema:
-        return {"type": "string", "description": "IANA time zone"}
+        return {"type": "string", "minLength": 1, "description": "IANA time zone"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ _email = EmailValidator(code="value_error")
 class Choice(Str):
     """Accept one of a closed set of values."""
 
+    closed = True
+
     def __init__(self, values: list[str], **options: Any) -> None:
         super().__init__(**options)
         self.values = values
@@ -52,6 +54,8 @@ class Choice(Str):
 
 class QueryChoice(QueryText):
     """Accept one of a closed set of values in the query string."""
+
+    closed = True
 
     def __init__(self, values: list[str], **options: Any) -> None:
         super().__init__(**options)
@@ -77,13 +81,17 @@ class BrandInputs(Inputs):
 
     company_name = Str(max_length=NAME_MAX_LENGTH)
     company_website = Str(
-        required=False, max_length=URL_MAX_LENGTH, validators=[_web_address]
+        required=False,
+        allow_null=True,
+        max_length=URL_MAX_LENGTH,
+        validators=[_web_address],
     )
-    support_email = Str(required=False, validators=[_email])
-    support_contact = Str(required=False, max_length=80)
-    company_address = Str(required=False, max_length=200)
+    support_email = Str(required=False, allow_null=True, validators=[_email])
+    support_contact = Str(required=False, allow_null=True, max_length=80)
+    company_address = Str(required=False, allow_null=True, max_length=200)
     brand_color = Str(
         required=False,
+        allow_null=True,
         validators=[build_pattern_validator("#[0-9a-fA-F]{6}", "a color as #rrggbb")],
     )
 
@@ -92,7 +100,7 @@ class BrandInputs(Inputs):
         if "company_name" not in attrs:
             line = {"company_name": "Enter the company name."}
             raise ValidationError(line, code="missing")
-        return {name: attrs.get(name, "") for name in self._declared_fields}
+        return {name: attrs.get(name) or "" for name in self._declared_fields}
 
 
 class SettingsInputs(Inputs):
@@ -141,9 +149,7 @@ class TeamInputs(SettingsInputs):
     name = Str(max_length=NAME_MAX_LENGTH)
     region = Choice(Region.values)
     id = Uuid(required=False)
-    integration_team_id = Str(
-        required=False, min_length=1, max_length=INTEGRATION_ID_MAX_LENGTH
-    )
+    integration_team_id = Str(required=False, max_length=INTEGRATION_ID_MAX_LENGTH)
 
 
 class TeamPatch(Inputs):
@@ -153,7 +159,6 @@ class TeamPatch(Inputs):
     integration_team_id = Str(
         required=False,
         allow_null=True,
-        min_length=1,
         max_length=INTEGRATION_ID_MAX_LENGTH,
     )
     sandbox = SettingsInputs(required=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 
 from portal.lib.api.errors import FieldError, RequestInvalid, list_validation_errors
 from portal.lib.birth_dates import require_plausible_birth_date
@@ -91,7 +92,38 @@ class _WholeNumber(_Typed):
         super().__init__(**options)
 
 
-class Str(_Exact, serializers.CharField):
+class _EmptyIsAbsent:
+    """Mixin: an optional text that is empty is as good as absent.
+
+    Where null clears it clears, as null does. In a class of texts from a closed set
+    (`closed`) an empty one is a wrong value like any other. Source: Contract 1.1;
+    Ours: clients send empty texts for what they do not have.
+    """
+
+    closed: ClassVar[bool] = False
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if self.closed:
+            self.allow_blank = False
+        elif not self.required:  # type: ignore[attr-defined]  # of the field
+            self.allow_blank = True  # also says so in the document
+
+    def run_validation(self: Any, data: Any = empty) -> Any:
+        if data == "" and isinstance(data, str):
+            if self.closed:
+                return serializers.Field.run_validation(self, data)
+            if not self.required:
+                if self.allow_null:
+                    data = None
+                elif getattr(self.root, "partial", False):
+                    self.fail("blank")  # as null is: it can't be cleared
+                else:
+                    data = empty
+        return super().run_validation(data)  # type: ignore[misc]  # of the field
+
+
+class Str(_EmptyIsAbsent, _Exact, serializers.CharField):
     """Text, kept exactly as sent; blanks at the ends are part of it."""
 
     wire = "string_type"
@@ -162,8 +194,8 @@ class Uuid(_Exact, serializers.UUIDField):
     expected = _UUID
 
 
-class QueryText(_Typed, serializers.CharField):
-    """Text of the query string; an empty one is text like any other."""
+class QueryText(_EmptyIsAbsent, _Typed, serializers.CharField):
+    """Text of the query string; a required one may be empty."""
 
     expected = "Enter text."
     default_error_messages: ClassVar[dict[str, Any]] = _TEXT_MESSAGES
@@ -182,6 +214,11 @@ class QueryBool(_Typed, serializers.BooleanField):
     wire = "bool_parsing"
     expected = _TRUE_OR_FALSE
 
+    def run_validation(self, data: Any = empty) -> Any:
+        if data == "":  # which DRF reads as null
+            self.fail("invalid")
+        return super().run_validation(data)
+
 
 class QueryUuid(_Typed, serializers.UUIDField):
     """A uuid of the query string."""
@@ -192,6 +229,8 @@ class QueryUuid(_Typed, serializers.UUIDField):
 
 class TimeZone(Str):
     """An identifier of the IANA time zone database, spelt as there."""
+
+    closed = True
 
     def to_internal_value(self, data: Any) -> str:
         name = str(super().to_internal_value(data))
@@ -204,6 +243,8 @@ class TimeZone(Str):
 
 class OpenEnum(Str):
     """A value of an enumeration we write, in any case (contract D2)."""
+
+    closed = True
 
     def __init__(self, values: type[OpenChoices], **options: Any) -> None:
         super().__init__(**options)
@@ -270,11 +311,11 @@ def validate_query_string(request: Request, inputs: type[Inputs]) -> dict[str, A
     Raises: 422.
     """
     fields = inputs._declared_fields
+    # A plain dict: from a QueryDict DRF takes any empty value for an absent one.
     given = {
-        # A plain dict: from a QueryDict DRF takes an empty value for an absent one.
         name: values if isinstance(fields[name], serializers.ListField) else values[-1]
         for name, values in request.query_params.lists()
-        if name in fields
+        if name in fields and not _is_empty_list_of_texts(fields[name], values)
     }
     if not given and (defaults := _defaults(inputs)) is not None:
         return dict(defaults)
@@ -291,6 +332,12 @@ def parse_path_uuid(text: str, name: str) -> uuid.UUID:
     if found is None or str(found) != text.lower():
         raise RequestInvalid([FieldError(("path", name), _UUID, "uuid_parsing")])
     return found
+
+
+def _is_empty_list_of_texts(field: Any, values: list[str]) -> bool:
+    """Return whether a repeated key has no text but empty ones."""
+    child = getattr(field, "child", None)
+    return isinstance(child, QueryText) and not child.closed and not any(values)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -314,9 +361,7 @@ def _defaults(inputs: type[Inputs]) -> Mapping[str, Any] | None:
     constant = (bool, int, str, type(None))
     if checks != plain or any(
         field.required
-        or not (
-            field.default is serializers.empty or isinstance(field.default, constant)
-        )
+        or not (field.default is empty or isinstance(field.default, constant))
         for field in fields
     ):
         return None

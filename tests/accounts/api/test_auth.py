@@ -8,6 +8,7 @@ from io import BytesIO
 import pytest
 import time_machine
 from django.db import connection, transaction
+from django.test import Client
 from django.test.client import MULTIPART_CONTENT
 
 from accounts.api import auth
@@ -285,3 +286,25 @@ def test_a_rotated_key_is_not_remembered_past_its_end(alice_tenant, monkeypatch)
         after = status(text)
 
     assert (last, ends, after) == (200, 1002.0, 401)
+
+
+def test_the_former_header_is_taken_and_told_to_be_deprecated(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+    former = Client(headers={"x-vital-api-key": key})
+
+    reply = former.get(PATH)
+    both = Client(headers={"x-vital-api-key": "x", "x-service-api-key": key}).get(PATH)
+
+    assert (reply.status_code, reply["Deprecation"]) == (200, "@1795478400")
+    assert both.status_code == 200
+    assert "Deprecation" not in both.headers
+    assert Client(headers={"x-vital-api-key": "sk_us_x"}).get(PATH).status_code == 401
+    assert Client(headers={"x-other-api-key": key}).get(PATH).status_code == 401
+
+
+def test_the_former_header_can_be_turned_off(alice_tenant, settings):
+    settings.API_FORMER_KEY_HEADER = False
+    key = make_api_key(tenant=alice_tenant)
+
+    assert Client(headers={"x-vital-api-key": key}).get(PATH).status_code == 401
+    assert ApiClient(key).get(PATH).status_code == 200

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.fields import empty
 
 from portal.lib.api.fields import (
     Date,
@@ -86,6 +85,8 @@ class ProviderListInputs(Inputs):
 class ProviderSlug(Str):
     """The slug of a source that can be connected, in any case (contract D2)."""
 
+    closed = True
+
     def to_internal_value(self, data: Any) -> str:
         text = str(super().to_internal_value(data)).strip().lower()
         slug = text.replace(" ", "_").replace("-", "_")
@@ -116,11 +117,7 @@ class DemoConnectionInputs(Inputs):
 class QueryDated(QueryText):
     """Base of dates in the query string; an empty text is invalid."""
 
-    def run_validation(self, data: Any = empty) -> Any:
-        # DRF takes blank text as it is, past to_internal_value.
-        if data == "":
-            raise ValidationError("Send a date as YYYY-MM-DD.", code=self.wire)
-        return super().run_validation(data)
+    closed = True
 
 
 class QueryDay(QueryDated):
@@ -267,12 +264,12 @@ class AddressInputs(Inputs):
     """A postal address."""
 
     first_line = Str(max_length=200)
-    second_line = Str(max_length=200, required=False, allow_blank=True)
+    second_line = Str(max_length=200, required=False)
     country = Str(max_length=100)
     zip = Str(max_length=20)
     city = Str(max_length=100)
     state = Str(max_length=100)
-    access_notes = Str(max_length=1000, required=False, allow_blank=True)
+    access_notes = Str(max_length=1000, required=False)
 
 
 class GuarantorInputs(Inputs):

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 SANDBOX_USER_LIMIT = 50  # Contract 1.8
-_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_PHONE = re.compile(r"\+[\d\s().-]*\d[\d\s().-]*")
+# Anywhere in an ID: what names or rings somebody. Digits alone and "+1" stay legal.
+_EMAIL = re.compile(r"[^@\s]@[^@\s]+\.[^@\s.]")
+_PHONE = re.compile(r"\+(?:[\s().-]*\d){7,}|\(\d{3}\)[\s.-]*\d{3}[\s.-]*\d{4}")
+_PHONE_ALONE = re.compile(r"\+[\d\s().-]*\d[\d\s().-]*")
 # Named alone in the audit: erasing the user must leave nothing there but the uuid.
 _NAMED_ALONE = frozenset({"client_user_id", "fallback_birth_date"})
 _FALLBACKS = frozenset({"fallback_time_zone", "fallback_birth_date"})
@@ -330,10 +332,10 @@ def validate_user_request(user: User | UserRequest) -> None:
 
 def _validate_id_and_bounds(user: User | UserRequest) -> None:
     text = user.client_user_id
-    if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
+    if _EMAIL.search(text) or _PHONE.search(text) or _PHONE_ALONE.fullmatch(text):
         raise Invalid(
             "client_user_id_personal",
-            _("client_user_id cannot be an email address or a phone number."),
+            _("client_user_id cannot contain an email address or a phone number."),
             "client_user_id",
         )
     start, end = user.ingestion_start, user.ingestion_end

@@ -302,7 +302,7 @@ class _Batch:
             return [NO_WORKOUT] * len(elements)
         sports = _column(elements, "sport")
         _check_kinds(sports, {str, _NONE}, "sport", "string_type")
-        _check_texts(set(sports) - {None}, SPORT_MAX_LENGTH, "sport")
+        _check_texts(set(sports) - {None, ""}, SPORT_MAX_LENGTH, "sport")
         ids: list[Any] = [None] * len(elements)
         stated = Workout(None, self.stated.sport)
         if self.resource.takes_workout:
@@ -328,17 +328,31 @@ class _Batch:
         return [workouts[key] for key in zip(ids, sports, strict=True)]
 
     def _extras(self, elements: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+        extra = {} if self.resource.has_typed_series else self._kept_types(elements)
         if not self.resource.extras:
-            return {}
+            return extra
         record = Record(self.resource.extras)
-        extra: dict[int, dict[str, Any]] = {}
         for index, element in enumerate(elements):
             read = record.read(element, self.context)
             values = {name: each for name, each in read.items() if each is not None}
             if values:
                 refuse_unstorable_text(values)
-                extra[index] = values
+                extra[index] = extra.get(index, {}) | values
         return extra
+
+    def _kept_types(
+        self, elements: Sequence[dict[str, Any]]
+    ) -> dict[int, dict[str, Any]]:
+        """Return the types by index where the resource needs none.
+
+        They are kept and no part of a sample's identity (contract 5.2, D21).
+        """
+        types = _column(elements, "type")
+        if types.count(None) == len(types):
+            return {}
+        _check_kinds(types, {str, _NONE}, "type", "string_type")
+        _check_texts(set(types) - {None, ""}, TYPE_MAX_LENGTH, "type")
+        return {index: {"type": each} for index, each in enumerate(types) if each}
 
 
 def _column(elements: Sequence[dict[str, Any]], name: str) -> list[Any]:

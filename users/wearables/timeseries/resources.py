@@ -83,6 +83,11 @@ class TimeseriesResource:
     event_name: str = ""
 
     @property
+    def has_typed_series(self) -> bool:
+        """Return whether a type is required: each has a series of its own."""
+        return bool(self.types) or self.has_open_type
+
+    @property
     def event_resource(self) -> str:
         """Return the name in events, arrivals and introspection (contract 3.4)."""
         return self.event_name or self.slug

@@ -80,6 +80,10 @@ def build_sample_payloads(
         absent = {each.name: each.default for each in resource.extras}
         for sample, row in zip(samples, rows, strict=True):
             sample |= absent | (row[-1] or {})
+    elif not resource.has_typed_series:
+        for sample, row in zip(samples, rows, strict=True):
+            if row[-1]:
+                sample |= row[-1]
     return samples
 
 
@@ -145,7 +149,7 @@ def build_schema_of_any_sample() -> Schema:
         "timezone_offset": _OFFSET,
         "type": {
             **build_nullable_schema(_TEXT),
-            "description": "For resources with types",
+            "description": "Null where none was sent",
         },
         "unit": {**_TEXT, "description": "Unit of the resource"},
         "value": {"type": ["number", "string"], "description": "Text for notes"},
@@ -166,15 +170,18 @@ def build_schema_of_any_pushed_sample() -> Schema:
         "properties": {
             "timestamp": {
                 "type": ["string", "null"],
+                "minLength": 1,
                 "description": "ISO 8601; without offset it is wall-clock time at"
                 " timezone_offset, or else in the user's fallback time zone",
             },
             "start": {
                 "type": ["string", "null"],
+                "minLength": 1,
                 "description": "For intervals, instead of the timestamp",
             },
             "end": {
                 "type": ["string", "null"],
+                "minLength": 1,
                 "description": "Required for intervals",
             },
             "timezone_offset": build_nullable_schema(_OFFSET),
@@ -184,10 +191,12 @@ def build_schema_of_any_pushed_sample() -> Schema:
             },
             "unit": {
                 "type": ["string", "null"],
+                "minLength": 1,
                 "description": "Must be the unit of the resource, if sent",
             },
             "value": {
                 "type": ["number", "string", "null"],
+                "minLength": 1,
                 "description": "Required, except for blood_pressure; text for notes",
             },
             **_extra_schemas(),
@@ -208,7 +217,7 @@ def _type_schema(resource: TimeseriesResource) -> Schema:
         return _TEXT
     if resource.types:
         return {**_TEXT, "description": "Known values: " + ", ".join(resource.types)}
-    return {"type": "null"}
+    return {**build_nullable_schema(_TEXT), "description": "As sent"}
 
 
 def _extra_schemas() -> dict[str, Schema]:
@@ -222,6 +231,11 @@ def _extra_schemas() -> dict[str, Schema]:
             if name not in ("type", "value"):
                 found.setdefault(name, (schema, []))[1].append(resource.slug)
     return {
-        name: {**schema, "description": "For " + ", ".join(slugs)}
+        name: {
+            **schema,
+            "description": ". ".join(
+                filter(None, ("For " + ", ".join(slugs), schema.get("description")))
+            ),
+        }
         for name, (schema, slugs) in found.items()
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers
 
+from labs.api.v3.service_centers.inputs import Radius
 from labs.operations.appointments.booking import BookingRequest
 from labs.queries.appointments.bookable_sites import SITE_CODES_MAX
 from labs.states.appointments import (
@@ -15,7 +16,7 @@ from labs.states.appointments import (
     SYNC_TIMEOUT,
     AppointmentProvider,
 )
-from labs.states.service_centers import BOOKABLE_LABS, RADII
+from labs.states.service_centers import BOOKABLE_LABS
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import (
     Bool,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
 _zip_code = build_pattern_validator(
     r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234"
-)
-_radius = build_pattern_validator(
-    "|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}"
 )
 _MILLISECOND = timedelta(milliseconds=1)
 # A key of a home holds its address.
@@ -60,7 +58,7 @@ class CenterAvailabilityQuery(HomeAvailabilityQuery):
         child=QueryText(max_length=20), required=False, max_length=SITE_CODES_MAX
     )
     zip_code = Str(required=False, validators=[_zip_code])
-    radius = Str(required=False, validators=[_radius])
+    radius = Radius()
     allow_stale = QueryBool(required=False)
 
 
@@ -68,14 +66,14 @@ class UsAddressInputs(Inputs):
     """An address in the United States."""
 
     first_line = Str(max_length=200)
-    second_line = Str(max_length=200, required=False, allow_blank=True)
+    second_line = Str(max_length=200, required=False)
     city = Str(max_length=100)
     state = Str(
         validators=[build_pattern_validator("[A-Za-z]{2}", "a 2-letter state code")]
     )
     zip_code = Str(validators=[_zip_code])
-    unit = Str(max_length=50, required=False, allow_blank=True)
-    access_notes = Str(max_length=1000, required=False, allow_blank=True)
+    unit = Str(max_length=50, required=False)
+    access_notes = Str(max_length=1000, required=False)
 
 
 class RescheduleInputs(Inputs):
@@ -84,9 +82,7 @@ class RescheduleInputs(Inputs):
     whole = True
 
     booking_key = Str(max_length=_KEY_MAX)
-    appointment_notes = Str(
-        required=False, allow_blank=True, max_length=NOTES_MAX_LENGTH
-    )
+    appointment_notes = Str(required=False, max_length=NOTES_MAX_LENGTH)
 
 
 class BookingInputs(RescheduleInputs):
@@ -106,9 +102,7 @@ class VisitRequestInputs(Inputs):
 
     address = UsAddressInputs()
     provider = OpenEnum(AppointmentProvider)
-    appointment_notes = Str(
-        required=False, allow_blank=True, max_length=NOTES_MAX_LENGTH
-    )
+    appointment_notes = Str(required=False, max_length=NOTES_MAX_LENGTH)
 
 
 class CancellationInputs(Inputs):
@@ -116,8 +110,8 @@ class CancellationInputs(Inputs):
 
     cancellationReasonId = Str(max_length=100, required=False)  # noqa: N815 - the wire's
     cancellation_reason_id = Str(max_length=100, required=False)
-    note = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
-    notes = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
+    note = Str(max_length=NOTES_MAX_LENGTH, required=False)
+    notes = Str(max_length=NOTES_MAX_LENGTH, required=False)
 
 
 def parse_slot_start_date(query: Mapping[str, Any]) -> date | None:

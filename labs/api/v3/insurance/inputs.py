@@ -40,9 +40,9 @@ class PayorQuery(Inputs):
 class PayorSearchInputs(Inputs):
     """Search terms for insurers; `provider_id` is the deprecated name of the ID."""
 
-    insurance_name = Str(required=False, allow_blank=True, max_length=200)
-    provider = Str(required=False, allow_blank=True, max_length=50)
-    provider_id = Str(required=False, allow_blank=True, max_length=50)
+    insurance_name = Str(required=False, max_length=200)
+    provider = Str(required=False, max_length=50)
+    provider_id = Str(required=False, max_length=50)
 
 
 class DiagnosisQuery(Inputs):
@@ -62,8 +62,8 @@ class PayorInputs(Inputs):
 
     name = Str(max_length=200)
     address = GuarantorAddressInputs()
-    provider = Str(max_length=50, required=False, allow_blank=True)
-    provider_payor_id = Str(max_length=50, required=False, allow_blank=True)
+    provider = Str(max_length=50, required=False)
+    provider_payor_id = Str(max_length=50, required=False)
 
 
 class InsuredInputs(Inputs):
@@ -85,7 +85,7 @@ class InsuranceInputs(Inputs):
     member_id = Str(max_length=50)
     relationship = OpenEnum(Relationship)
     insured = InsuredInputs()
-    group_id = Str(max_length=50, required=False, allow_blank=True)
+    group_id = Str(max_length=50, required=False)
     guarantor = ProxyInputs(required=False)
     is_primary = Bool(default=True)
 

@@ -81,10 +81,8 @@ class OrderSetInputs(Inputs):
 class _CommentFields(Inputs):
     """The clinical comment under either of its names (D7)."""
 
-    comments = Str(required=False, allow_blank=True, max_length=COMMENTS_MAX_LENGTH)
-    clinical_notes = Str(
-        required=False, allow_blank=True, max_length=COMMENTS_MAX_LENGTH
-    )
+    comments = Str(required=False, max_length=COMMENTS_MAX_LENGTH)
+    clinical_notes = Str(required=False, max_length=COMMENTS_MAX_LENGTH)
 
 
 class OrderInputs(_CommentFields):
@@ -105,7 +103,7 @@ class OrderInputs(_CommentFields):
     consents = ConsentInputs(many=True, required=False)
     activate_by = Date(required=False)
     aoe_answers = AnswerInputs(many=True, required=False)
-    passthrough = Str(max_length=5000, required=False, allow_blank=True)
+    passthrough = Str(max_length=5000, required=False)
     creator_member_id = Uuid(required=False)
 
 
@@ -147,7 +145,7 @@ class KitInputs(Inputs):
     user_id = Uuid()
     lab_test_id = Uuid()
     shipping_details = ShippingInputs()
-    passthrough = Str(max_length=5000, required=False, allow_blank=True)
+    passthrough = Str(max_length=5000, required=False)
     lab_account_id = Uuid(required=False)
 
 

@@ -39,10 +39,28 @@ _central_lab = build_pattern_validator(
 _LIST_MAX = 20
 
 
+class Radius(Str):
+    """A distance in miles as text: one of RADII."""
+
+    closed = True
+
+    def __init__(self) -> None:
+        super().__init__(required=False, validators=[_radius])
+
+
+class CentralLab(Str):
+    """The slug of a central lab."""
+
+    closed = True
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(validators=[_central_lab], **options)
+
+
 class NearOrderQuery(Inputs):
     """Radius in miles and filters of service centers near an order's patient."""
 
-    radius = Str(required=False, validators=[_radius])
+    radius = Radius()
     capabilities = serializers.ListField(
         child=QueryText(max_length=100), max_length=_LIST_MAX, required=False
     )
@@ -60,10 +78,10 @@ class AreaQuery(Inputs):
     """A ZIP code and lab; `lab` is the deprecated name of the lab."""
 
     zip_code = Str(validators=[_zip_code])
-    radius = Str(required=False, validators=[_radius])
-    lab = Str(required=False, validators=[_central_lab])
+    radius = Radius()
+    lab = CentralLab(required=False)
     labs = serializers.ListField(
-        child=Str(validators=[_central_lab]), max_length=_LIST_MAX, required=False
+        child=CentralLab(), max_length=_LIST_MAX, required=False
     )
     lab_account_id = QueryUuid(required=False)
 

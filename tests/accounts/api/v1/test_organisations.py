@@ -301,7 +301,7 @@ def test_an_integration_id_is_once_in_an_organisation(
     assert freed.json()["integration_team_id"] is None
     assert moved.json()["integration_team_id"] == "north-1"
     empty = api.patch(paths[0], {"integration_team_id": ""})
-    assert error_lines(empty) == [(["body", "integration_team_id"], "string_too_short")]
+    assert empty.json()["integration_team_id"] is None
 
 
 def test_a_team_is_deleted_and_brought_back(api, team_api, org, alice_team):

@@ -107,7 +107,6 @@ def test_a_value_of_the_exact_type_is_read(name, value, read):
         ("text", 5, "string_type"),
         ("text", True, "string_type"),
         ("text", {"a": 1}, "string_type"),
-        ("text", "", "string_too_short"),
         ("text", "abcdef", "string_too_long"),
         ("text", "a\0", "value_error"),
         ("number", "3", "int_parsing"),
@@ -125,7 +124,9 @@ def test_a_value_of_the_exact_type_is_read(name, value, read):
         ("ident", 7, "uuid_parsing"),
         ("zone", "CEST", "value_error"),
         ("zone", "/etc/localtime", "value_error"),
+        ("zone", "", "value_error"),
         ("colour", "green", "enum"),
+        ("colour", "", "enum"),
         ("colour", 1, "string_type"),
         ("code", "ABC", "string_pattern_mismatch"),
         ("code", "abc\n", "string_pattern_mismatch"),
@@ -145,7 +146,6 @@ def test_any_other_value_is_refused(name, value, kind):
     ("name", "value", "sentence"),
     [
         ("text", 5, "Enter text as a JSON string."),
-        ("text", "", "Enter at least 1 character."),
         ("text", "abcdef", "Enter at most 5 characters."),
         ("number", "3", "Enter a whole number from 0 to 9."),
         ("number", -1, "Enter a whole number from 0 to 9."),
@@ -274,8 +274,16 @@ def test_nothing_asked_is_read_as_the_defaults_of_that_moment(time_machine):
     assert days == [2, 3]
 
 
-def test_an_empty_value_is_text_like_any_other():
-    assert validate_query_string(Request(query="text="), Asked)["text"] == ""
+def test_an_optional_text_that_is_empty_is_absent():
+    assert validate_query_string(Request(query="text=&status="), Asked) == {"limit": 5}
+    assert validate_post_body(Request({"text": ""}), Everything) == {}
+    assert validate_patch_body(Request({"note": ""}), Change) == {"note": None}
+    assert faults(validate_patch_body, Request({"text": ""})) == [
+        (("body", "text"), "string_too_short")  # as null, it clears nothing here
+    ]
+
+
+def test_any_other_value_that_is_empty_is_refused():
     assert faults(validate_query_string, Request(query="limit=&ident="), Asked) == [
         (("query", "limit"), "int_parsing"),
         (("query", "ident"), "uuid_parsing"),

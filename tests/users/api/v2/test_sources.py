@@ -50,7 +50,6 @@ def test_the_providers_are_a_bare_array(alice_api, settings, path):
         ("EMAIL", ["freestyle_libre"]),
         ("app", ["manual"]),
         ("ring", []),
-        ("", []),
     ],
 )
 def test_providers_are_filtered_by_how_they_connect(alice_api, source_type, slugs):

@@ -447,7 +447,7 @@ def test_cycles_are_found_by_any_of_their_days(alice_api, user, start, end, numb
 
 @pytest.mark.parametrize(
     ("provider", "number"),
-    [("oura", 1), ("Oura", 1), ("fitbit", 0), ("nope", 0), ("", 0)],
+    [("oura", 1), ("Oura", 1), ("fitbit", 0), ("nope", 0), ("", 1)],
 )
 def test_the_provider_filter_compares_the_source(alice_api, user, provider, number):
     record(user, "sleep_cycle")

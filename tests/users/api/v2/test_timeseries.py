@@ -159,6 +159,27 @@ def test_types_of_one_source_are_one_group_by_time(alice_api, user):
     assert found == [("ldl", 1), ("hdl", 0), ("total", 2)]
 
 
+def test_a_type_is_kept_where_none_is_needed(alice_api, alice_tenant, user):
+    push(
+        alice_api,
+        user,
+        "glucose",
+        sample("glucose", type="automatic", timestamp=minute(0)),
+        sample("glucose", type="", timestamp=minute(1)),
+        sample("glucose", timestamp=minute(2)),
+    )
+
+    (group,) = read(alice_api, user, "glucose")["groups"]["oura"]
+
+    assert [each["type"] for each in group["data"]] == ["automatic", None, None]
+    event = emitted(alice_tenant)[-1]
+    assert [each["type"] for each in event["data"]["data"]] == ["automatic", None, None]
+    again = sample("glucose", type="manual_scan", timestamp=minute(0))
+    push(alice_api, user, "glucose", again)
+    (group,) = read(alice_api, user, "glucose")["groups"]["oura"]
+    assert [each["type"] for each in group["data"]] == ["manual_scan", None, None]
+
+
 def test_pages_hold_every_sample_once(alice_api, user):
     beats = [
         sample("heartrate", timestamp=minute(each), value=each) for each in range(5)

@@ -81,7 +81,12 @@ def test_create_is_audited_with_the_birth_date_by_name_alone(alice_tenant):
 
 
 @pytest.mark.parametrize(
-    "personal", ["jo@example.com", "jo+tag@mail.example.org", "+49 30 1234567", "+1555"]
+    "personal",
+    [
+        *("jo@example.com", "jo+tag@mail.example.org", "+49 30 1234567", "+1555"),
+        *("user <jo@example.com>", "u-1 jo@example.com", "tel:+1 (555) 010-0100"),
+        *("a+15550100100", "u 7, (555) 010-0100"),
+    ],
 )
 def test_create_refuses_personal_data_as_client_user_id(alice_tenant, personal):
     before = stored_rows(alice_tenant)

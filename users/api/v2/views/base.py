@@ -14,6 +14,7 @@ from portal.lib.api.fields import parse_path_uuid
 from users.api.v2.outputs import build_client_user_id_taken_response
 from users.operations.users.users import ClientUserIdTaken
 from users.queries import live_user
+from users.states import SourceType
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
     from users.models import User
     from users.wearables.readings import ElementsInvalid
+
+# Of a batch, in the document.
+SOURCE_TYPE = {
+    "type": ["string", "null"],
+    "default": "unknown",
+    "description": "Any case of: " + ", ".join(SourceType.values),
+}
 
 
 class UserAPIView(TenantAPIView):

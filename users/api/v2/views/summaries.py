@@ -29,6 +29,7 @@ from users.api.v2.inputs import (
     WorkoutFilterInputs,
 )
 from users.api.v2.views.base import (
+    SOURCE_TYPE,
     UserAPIView,
     build_batch_validation_error,
     get_pushed_batch_elements,
@@ -220,7 +221,7 @@ def _batch(element: JsonShape) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "provider": {"type": "string", "description": "Slug of a source"},
-            "source_type": {"type": ["string", "null"], "default": "unknown"},
+            "source_type": SOURCE_TYPE,
             "app_id": {"type": ["string", "null"], "maxLength": 255},
             "device_id": {"type": ["string", "null"], "format": "uuid"},
             "data": {

@@ -25,6 +25,7 @@ from portal.lib.periods import (
 )
 from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
 from users.api.v2.views.base import (
+    SOURCE_TYPE,
     UserAPIView,
     build_batch_validation_error,
     get_pushed_batch_elements,
@@ -99,7 +100,7 @@ _BATCH = JsonShape(
         "type": "object",
         "properties": {
             "provider": {"type": "string", "description": "Slug of a source"},
-            "source_type": {"type": ["string", "null"], "default": "unknown"},
+            "source_type": SOURCE_TYPE,
             "app_id": {"type": ["string", "null"], "maxLength": 255},
             "device_id": {"type": ["string", "null"], "format": "uuid"},
             "workout_id": {"type": ["string", "null"], "format": "uuid"},

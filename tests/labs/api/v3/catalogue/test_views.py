@@ -377,7 +377,6 @@ def test_panels_of_one_price_come_once_each(alice_api, own_panels, direction):
     [
         "x",
         "é",
-        "",
         forge("created_at", "asc"),
         forge("created_at", "asc", 1, NOBODY),
         forge("created_at", "asc", "x", NOBODY),
