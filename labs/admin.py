@@ -22,13 +22,16 @@ if TYPE_CHECKING:
 class LabAdmin(ReadOnlyAdmin):
     """Admin page of labs."""
 
-    list_display = ("name", "environment", "slug", "city", "collection_methods")
+    list_display = (
+        *("name", "environment", "owner", "slug", "city", "collection_methods"),
+    )
     list_filter = ("environment",)
     search_fields = ("name", "slug")
     ordering = ("id",)
     fields = (
         "id",
         "environment",
+        "owner",
         "slug",
         "name",
         "first_line_address",
@@ -90,10 +93,14 @@ class MarkerAdmin(ReadOnlyAdmin):
 class CatalogueUpdateAdmin(ReadOnlyAdmin):
     """Admin page of updates of the catalog, with their differences."""
 
-    list_display = ("number", "is_complete", "created_by", "created_at", "applied_at")
+    list_display = (
+        *("number", "owner", "is_complete"),
+        *("created_by", "created_at", "applied_at"),
+    )
     ordering = ("-created_at",)
     fields = (
         "number",
+        "owner",
         "is_complete",
         "base",
         "created_by",

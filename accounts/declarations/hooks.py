@@ -84,6 +84,28 @@ class PersonTest:
     document_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LoincQuestion:
+    """A result of a catalogue whose LOINC code is asked for, in the lab's words.
+
+    `panel` is the test that reports it, `sample_type` the catalogue's.
+    """
+
+    name: str
+    unit: str
+    panel: str
+    sample_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoincProposal:
+    """A LOINC code that may fit, for a person to confirm; confidence from 0 to 1."""
+
+    code: str
+    name: str
+    confidence: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppHooks:
     """All that apps below call in one app, each in order.
@@ -94,7 +116,8 @@ class AppHooks:
     with, in the team's transaction. `user_books` name users, `marker_sources` return a
     person's values beside those of lab orders. `person_tests` return the latest lab
     tests of a live user (tenant, user uuid), newest first, that of the order (if one is
-    given) before all.
+    given) before all. `loinc_proposers` return LOINC codes that may fit a result, best
+    first.
     """
 
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
@@ -105,6 +128,7 @@ class AppHooks:
     person_tests: tuple[
         Callable[[Tenant, UUID, UUID | None], list[PersonTest]], ...
     ] = ()
+    loinc_proposers: tuple[Callable[[LoincQuestion], list[LoincProposal]], ...] = ()
 
 
 @cache

@@ -1,14 +1,15 @@
 """Reference data (Lab, Marker, ExpectedResult) and LabTest, a tenant's panel.
 
 Labs and markers are shared by all tenants of an environment: those that ship are the
-sandbox's, those of production are imported by the operator. Panels belong to a tenant;
-a sandbox gets those of the reference data, so that archiving or renaming one affects no
-other tenant.
+sandbox's, those of production are imported by the operator. A tenant may have labs of
+its own, which no other tenant sees. Panels belong to a tenant; a sandbox gets those of
+the reference data, so that archiving or renaming one affects no other tenant.
 """
 
 from __future__ import annotations
 
 import uuid
+from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
@@ -30,19 +31,41 @@ from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 
+if TYPE_CHECKING:
+    from portal.lib.tenancy import HasPrimaryKey, TenantRow
+
 PANEL_NAME_MAX_LENGTH = 150
+
+
+class LabQuerySet(models.QuerySet["Lab"]):
+    """Filters of labs."""
+
+    def visible_to(self, tenant: TenantRow) -> LabQuerySet:
+        """Return the shared labs of a tenant's environment and its own."""
+        return self.filter(
+            models.Q(owner=None) | models.Q(owner=tenant.pk),
+            environment=tenant.environment,
+        )
+
+    def in_catalogue_of(self, owner: HasPrimaryKey | None) -> LabQuerySet:
+        """Return a tenant's own labs, or production's shared ones for None."""
+        if owner is not None:
+            return self.filter(owner=owner.pk)
+        return self.filter(owner=None, environment=Environment.PRODUCTION)
 
 
 class Lab(models.Model):
     """A laboratory (contract 6.1); `id` is the wire's integer and never changes.
 
-    Its markers, their results and its service centers are of its environment. Source:
-    Contract D23.
+    Its markers, their results and its service centers are of its environment. `owner`
+    is the tenant whose own lab it is, of the same environment; None for a lab that all
+    share. A slug names one lab for each tenant. Source: Contract D23; Ours: own labs.
     """
 
     rules = TableRules(
-        without_tenant="reference data, the same for all",
-        without_user="reference data, shared by all teams",
+        without_tenant="most are shared; read with visible_to or in_catalogue_of",
+        without_user="reference data, of the installation or of a team",
+        owner_lookup="owner",
     )
 
     id = models.PositiveIntegerField(primary_key=True)
@@ -59,18 +82,41 @@ class Lab(models.Model):
     zipcode = models.CharField(max_length=10)
     collection_methods = ArrayField(models.CharField(max_length=100))
     sample_types = ArrayField(models.CharField(max_length=100))
+    owner = models.ForeignKey(
+        "accounts.Tenant", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+
+    objects = models.Manager.from_queryset(LabQuerySet)()
 
     class Meta:
         verbose_name = gettext_lazy("lab")
         verbose_name_plural = gettext_lazy("labs")
         constraints = [
             models.UniqueConstraint(
-                fields=["environment", "slug"], name="lab_once_per_environment"
-            )
+                fields=["environment", "slug"],
+                condition=models.Q(owner=None),
+                name="lab_once_per_environment",
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "slug"],
+                condition=models.Q(owner__isnull=False),
+                name="lab_once_per_owner",
+            ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+
+class MarkerQuerySet(models.QuerySet["Marker"]):
+    """Filters of markers."""
+
+    def visible_to(self, tenant: TenantRow) -> MarkerQuerySet:
+        """Return the markers of the labs that a tenant sees."""
+        return self.filter(
+            models.Q(lab__owner=None) | models.Q(lab__owner=tenant.pk),
+            lab__environment=tenant.environment,
+        )
 
 
 class Marker(models.Model):
@@ -88,6 +134,7 @@ class Marker(models.Model):
         without_tenant="as labs.Lab",
         without_user="reference data, shared by all teams",
         retention="with the lab",
+        owner_lookup="lab__owner",
     )
 
     id = models.PositiveIntegerField(primary_key=True)
@@ -113,6 +160,8 @@ class Marker(models.Model):
         default=dict, db_default=models.Value({}, models.JSONField())
     )
     retired_at = models.DateTimeField(null=True)
+
+    objects = models.Manager.from_queryset(MarkerQuerySet)()
 
     class Meta:
         verbose_name = gettext_lazy("marker")

@@ -23,20 +23,27 @@ _UNVERSIONED = frozenset({"id", "lab", "marker", "retired_at"})
 
 
 class CatalogueUpdate(models.Model):
-    """An update of production's catalogue: checked, then applied.
+    """An update of production's catalogue, or of a tenant's own: checked, then applied.
 
-    `content` is what it reads, compressed; `is_complete`: markers it lacks are retired.
+    `owner` is the tenant whose own labs it updates, None for the shared ones. `content`
+    is what it reads, compressed; `is_complete`: markers it lacks are retired.
     `base` is the number of the update it was checked against, 0 for none; `number`
-    counts those that were applied. `changes` are the differences it made or will make.
+    counts those of its catalogue that were applied. `changes` are the differences it
+    made or will make.
     """
 
     rules = TableRules(
         without_tenant="as labs.Lab",
-        without_user="reference data, shared by all teams",
+        without_user="reference data, of the installation or of a team",
         retention="the catalogue's history; one not applied goes with the next check",
+        owner_lookup="owner",
+        route_parameters={"update_id": "pk"},
     )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        "accounts.Tenant", on_delete=models.PROTECT, null=True, related_name="+"
+    )
     content = models.BinaryField()
     is_complete = models.BooleanField(default=False)
     base = models.PositiveIntegerField()
@@ -51,7 +58,16 @@ class CatalogueUpdate(models.Model):
         verbose_name = gettext_lazy("catalog update")
         verbose_name_plural = gettext_lazy("catalog updates")
         constraints = [
-            models.UniqueConstraint(fields=["number"], name="catalogue_update_number")
+            models.UniqueConstraint(
+                fields=["number"],
+                condition=models.Q(owner=None),
+                name="catalogue_update_number",
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "number"],
+                condition=models.Q(owner__isnull=False),
+                name="catalogue_update_number_of_owner",
+            ),
         ]
 
     def __str__(self) -> str:

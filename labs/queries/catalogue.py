@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from labs.models import ExpectedResult, Lab, LabTest, Marker
@@ -83,13 +83,17 @@ class LabTestPlace:
 
 
 def list_labs(*, tenant: Tenant) -> QuerySet[Lab]:
-    """Return the labs of the tenant's environment by name. Source: Contract D23."""
-    return Lab.objects.filter(environment=tenant.environment).order_by("name")
+    """Return the shared labs of the tenant's environment and its own, by name.
+
+    Source: Contract D23.
+    """
+    return Lab.objects.visible_to(tenant).order_by("name")
 
 
 def find_lab_by_slug(*, tenant: Tenant, slug: str) -> Lab | None:
-    """Return the lab of this slug in the tenant's environment."""
-    return list_labs(tenant=tenant).filter(slug=slug).first()
+    """Return the lab of this slug that the tenant sees, its own first."""
+    labs = list_labs(tenant=tenant).filter(slug=slug)
+    return labs.order_by(F("owner").asc(nulls_last=True)).first()
 
 
 def list_markers_page(
@@ -99,7 +103,7 @@ def list_markers_page(
 
     Retired markers are listed by their ids alone.
     """
-    rows = Marker.objects.filter(lab__environment=tenant.environment).order_by("pk")
+    rows = Marker.objects.visible_to(tenant).order_by("pk")
     if filters.lab is not None:
         rows = rows.filter(lab=filters.lab)
     if filters.lab_slug is not None:
@@ -137,8 +141,8 @@ def find_marker(
     *, tenant: Tenant, lab_id: int, provider_id: str, lab: Lab | None = None
 ) -> Marker:
     """Return a lab's marker by its code. Raises: marker_not_found (404)."""
-    rows = Marker.objects.filter(
-        lab_id=lab_id, lab__environment=tenant.environment, provider_id=provider_id
+    rows = Marker.objects.visible_to(tenant).filter(
+        lab_id=lab_id, provider_id=provider_id
     )
     found = rows.first() if lab is None else rows.filter(lab=lab).first()
     if found is None:

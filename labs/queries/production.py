@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from labs.models import Lab, LabAccount, ServiceCenter
+from labs.models import LabAccount, ServiceCenter
+from labs.queries.catalogue import list_labs
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from accounts.models import Tenant
+    from labs.models import Lab
 
 
 class SetUpGap(OpenChoices):
@@ -47,16 +49,14 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
     directory is lacking for visits to service centers, which orders don't need. No lab
     at all means that none was imported. In a sandbox nothing is lacking.
     """
-    labs = Lab.objects.filter(environment=tenant.environment).order_by("name")
+    labs = list_labs(tenant=tenant)
     if tenant.is_sandbox:
         return [LabSetUp(lab, ()) for lab in labs]
     active = LabAccount.objects.linked_to(tenant).filter(status=LabAccountStatus.ACTIVE)
     flows: dict[int, set[str]] = {}
     for lab_id, flow in active.values_list("lab_id", "delegated_flow"):
         flows.setdefault(lab_id, set()).add(flow)
-    centers = ServiceCenter.objects.filter(
-        is_active=True, lab__environment=tenant.environment
-    )
+    centers = ServiceCenter.objects.filter(is_active=True, lab__in=labs)
     listed = set(centers.values_list("lab_id", flat=True).distinct())
     return [
         LabSetUp(
@@ -80,8 +80,7 @@ def has_service_centers(*, tenant: Tenant, lab_slugs: Iterable[str]) -> bool:
     """Return whether any of these labs has an active center in the environment."""
     centers = ServiceCenter.objects.filter(
         is_active=True,
-        lab__environment=tenant.environment,
-        lab__slug__in=list(lab_slugs),
+        lab__in=list_labs(tenant=tenant).filter(slug__in=list(lab_slugs)),
     )
     return centers.exists()
 

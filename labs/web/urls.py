@@ -7,7 +7,7 @@ from django.urls import path
 from labs.web.accounts import connection
 from labs.web.accounts import views as accounts
 from labs.web.appointments import booking, card, days, outcomes
-from labs.web.catalogue import kit_stock, panels
+from labs.web.catalogue import kit_stock, own_catalogue, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
 from labs.web.inbound import messages, reports, unmatched
@@ -238,6 +238,27 @@ urlpatterns = [
         name="unarchive",
     ),
     path("kit-stock/", kit_stock.edit_kit_stock_page, name="kit_stock"),
+    path("own-catalog/", own_catalogue.show_own_catalogue, name="own_catalogue"),
+    path(
+        "own-catalog/file/",
+        own_catalogue.export_own_catalogue,
+        name="own_catalogue_file",
+    ),
+    path(
+        "own-catalog/loinc/",
+        own_catalogue.show_loinc_proposals,
+        name="loinc_proposals",
+    ),
+    path(
+        "own-catalog/updates/<uuid:update_id>/",
+        own_catalogue.show_catalogue_update,
+        name="catalogue_update",
+    ),
+    path(
+        "own-catalog/updates/<uuid:update_id>/file/",
+        own_catalogue.download_update_files,
+        name="catalogue_update_file",
+    ),
     path("settings/courier/", courier.show_courier_settings, name="courier"),
     path(
         "settings/courier/secret/",

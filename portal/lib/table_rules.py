@@ -64,7 +64,9 @@ class TableRules:
 
     Samples: `route_parameters` names the column that holds each parameter of a URL, so
     that the isolation report finds a row to call it with. `team_lookup` leads to the
-    team whose rows they are, for a table without tenant.
+    team whose rows they are, for a table without tenant. `owner_lookup` leads to the
+    tenant of rows that are some tenant's own, in a table that all share: they are
+    erased with its team.
 
     ValueError for two rules of a kind. Source: Ours.
     """
@@ -79,6 +81,7 @@ class TableRules:
     encrypted_members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     route_parameters: Mapping[str, str] = field(default_factory=dict)
     team_lookup: str = ""
+    owner_lookup: str = ""
 
     def __post_init__(self) -> None:
         """Refuse rules that exclude each other."""

@@ -37,7 +37,10 @@ REASONS = {
         " settings/sources/ api-own-team api-team-metrics api-team-physicians"
     ),
     "catalogue and reference data": (
-        "kit-stock/ lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/"
+        "own-catalog/ own-catalog/file/ own-catalog/loinc/"
+        " own-catalog/updates/<uuid:update_id>/"
+        " own-catalog/updates/<uuid:update_id>/file/"
+        " kit-stock/ lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/"
         " lab-accounts/add/"
         " lab-tests/<str:lab_test_id>/archive/ lab-accounts/<str:account_id>/edit/"
         " lab-accounts/<str:account_id>/status/ lab-accounts/<str:account_id>/teams/"

@@ -111,9 +111,12 @@ RIGHTS = {
         "labs:book_visit labs:cancel_visit labs:set_visit_time labs:complete_visit"
         " labs:watch_requisition"
     ),
-    "catalogue|catalogue*": "labs:kit_stock",
+    "catalogue|catalogue*": (
+        "labs:kit_stock labs:own_catalogue labs:catalogue_update labs:loinc_proposals"
+    ),
     "catalogue": (
-        "labs:tests labs:markers labs:panel_instructions labs:accounts"
+        "labs:own_catalogue_file labs:catalogue_update_file"
+        " labs:tests labs:markers labs:panel_instructions labs:accounts"
         " labs:account_connection"
     ),
     "catalogue*": (

@@ -72,6 +72,7 @@ from tests.factories.webhooks import (
     make_delivery,
     make_endpoint,
 )
+from tests.labs.operations.catalogue.conftest import update as update_catalogue
 from users.operations.connect.link_sessions import create_connect_link
 from users.operations.erasure import create_erasure_receipt
 from users.operations.sources.devices import DeviceDetails, record_device_details
@@ -137,6 +138,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     request_user_export(user=user, actor=ACTOR)
     make_alias(tenant=alice_tenant)
     make_rereading(job=job)
+    update_catalogue(owner=alice_tenant)
     # Where there may be several rows: the newest may be another's or no such page's.
     return find_sample_ids(alice_tenant) | {
         "workout_id": str(workout_id),

@@ -34,7 +34,7 @@ from accounts.states import Area, Environment, ManagementRole, Role, roles_allow
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import jobs
-from portal.lib.table_rules import find_table_rules
+from portal.lib.table_rules import find_table_rules, list_table_rules
 from portal.lib.tenancy import TenantOwned, across_tenants
 from portal.lib.web.links import build_absolute_url
 
@@ -182,12 +182,32 @@ def _remove_access(team: Team, actor: Actor) -> None:
 
 
 def _remove_rows(tenant: Tenant) -> None:
-    """Delete the tenant's rows of every table, dependent tables first."""
+    """Delete the tenant's rows of every table, dependent tables first.
+
+    Its own rows of tables that all share go last; what rows of the organization still
+    name stays, such as a lab with an account.
+    """
     left: list[type[Model]] = [
         model
         for model in apps.get_models()
         if issubclass(model, TenantOwned) and not _outlives_tenant(model)
     ]
+    owned = {
+        model: rules.owner_lookup
+        for model, rules in list_table_rules()
+        if rules.owner_lookup
+    }
+    _remove_dependent_first(left, tenant)
+    while gone := [
+        model
+        for model, lookup in owned.items()
+        if _try_delete_rows(model, tenant, lookup)
+    ]:
+        for model in gone:
+            del owned[model]
+
+
+def _remove_dependent_first(left: list[type[Model]], tenant: Tenant) -> None:
     while left:
         held = [model for model in left if not _try_delete_rows(model, tenant)]
         if len(held) == len(left):
@@ -203,8 +223,10 @@ def _outlives_tenant(model: type[Model]) -> bool:
     return bool(reason) or model is AuditSeal
 
 
-def _try_delete_rows(model: type[Model], tenant: Tenant) -> bool:
-    rows = model._base_manager.filter(tenant=tenant.pk)
+def _try_delete_rows(
+    model: type[Model], tenant: Tenant, lookup: str = "tenant"
+) -> bool:
+    rows = model._base_manager.filter(**{lookup: tenant.pk})
     try:
         with transaction.atomic():
             rows.delete()

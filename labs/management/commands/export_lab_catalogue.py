@@ -37,7 +37,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        labs = Lab.objects.filter(environment=options["environment"])
+        labs = Lab.objects.filter(environment=options["environment"], owner=None)
         slugs = set(options["lab"] or [])
         if slugs:
             labs = labs.filter(slug__in=slugs)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from accounts.models import Tenant
     from labs.operations.catalogue.catalogue_files import ParsedCatalogue
 
 _ENDED = tuple(one for one in ORDER_STATUSES if not is_order_in_progress(one))
@@ -82,7 +83,7 @@ class CatalogueDifference:
 
 
 def compare_with_stored_catalogue(
-    parsed: ParsedCatalogue, *, is_complete: bool, at: datetime
+    parsed: ParsedCatalogue, *, owner: Tenant | None, is_complete: bool, at: datetime
 ) -> CatalogueDifference:
     """Return what storing a parsed catalogue would change, and what forbids it.
 
@@ -92,24 +93,26 @@ def compare_with_stored_catalogue(
     code that was confirmed stays where the update has none. A marker in an open order
     is not retired, and no panel loses its last marker. Source: Ours.
     """
-    return _Comparison(parsed, is_complete, at).run()
+    return _Comparison(parsed, owner, is_complete, at).run()
 
 
 class _Comparison:
     def __init__(
-        self, parsed: ParsedCatalogue, is_complete: bool, at: datetime
+        self,
+        parsed: ParsedCatalogue,
+        owner: Tenant | None,
+        is_complete: bool,
+        at: datetime,
     ) -> None:
-        self.parsed, self.is_complete, self.at = parsed, is_complete, at
+        self.parsed, self.owner = parsed, owner
+        self.is_complete, self.at = is_complete, at
         self.found = CatalogueDifference()
         self.retired = {id(marker) for marker in parsed.retired}
         # Markers that are retired by this update, with where it says so.
         self.gone: list[tuple[Marker, Fault]] = []
 
     def run(self) -> CatalogueDifference:
-        labs = {
-            lab.slug: lab
-            for lab in Lab.objects.filter(environment=Environment.PRODUCTION)
-        }
+        labs = {lab.slug: lab for lab in Lab.objects.in_catalogue_of(self.owner)}
         for lab in self.parsed.labs:
             self._compare_lab(lab, labs.get(lab.slug))
         slugs = {lab.slug for lab in self.parsed.labs}
@@ -135,7 +138,10 @@ class _Comparison:
         return self.found
 
     def _compare_lab(self, lab: Lab, before: Lab | None) -> None:
-        lab.environment = Environment.PRODUCTION
+        lab.owner = self.owner
+        lab.environment = (
+            self.owner.environment if self.owner else Environment.PRODUCTION
+        )
         lab.pk = before.pk if before else None
         old = describe_lab(before) if before else {}
         if self._add_change("labs", lab.slug, lab.name, old, describe_lab(lab)):

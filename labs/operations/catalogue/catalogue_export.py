@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.text import slugify
 
 from labs.models import ExpectedResult, Lab, Marker
-from labs.operations.catalogue.catalogue_rows import mark_formula
+from labs.operations.catalogue.catalogue_rows import NUMBERS, mark_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,9 +38,6 @@ EXPORTED_COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("unit", "result_type", "low", "high", "coded_values", "required"),
     ),
 }
-# Numbers may begin like a formula.
-_NUMBERS = frozenset({"price", "low", "high", "id"})
-
 Entry = dict[str, str]
 
 
@@ -52,7 +49,7 @@ def export_lab_catalogue(*, labs: QuerySet[Lab]) -> dict[str, bytes]:
     apostrophe before them, which the import takes off. Source: Ours.
     """
     entries = build_catalogue_entries(labs=labs)
-    return {name: _write_file(name, rows) for name, rows in entries.items()}
+    return {name: write_catalogue_file(name, rows) for name, rows in entries.items()}
 
 
 def build_catalogue_entries(*, labs: QuerySet[Lab]) -> dict[str, list[Entry]]:
@@ -174,14 +171,15 @@ def _question_text(question: Mapping[str, Any]) -> str:
     return json.dumps({**question, "sequence": 0}, sort_keys=True)
 
 
-def _write_file(name: str, entries: Sequence[Entry]) -> bytes:
+def write_catalogue_file(name: str, entries: Sequence[Entry]) -> bytes:
+    """Write the rows of one file; what begins like a formula is marked."""
     columns = EXPORTED_COLUMNS[name]
     written = io.StringIO(newline="")
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(
         [
-            entry[column] if column in _NUMBERS else mark_formula(entry[column])
+            entry[column] if column in NUMBERS else mark_formula(entry[column])
             for column in columns
         ]
         for entry in entries

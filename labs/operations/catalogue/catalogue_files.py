@@ -23,7 +23,7 @@ from labs.states.loinc import is_loinc_code
 from portal.lib.units import normalize_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from django.db.models import Model
 
@@ -56,11 +56,15 @@ class ParsedCatalogue:
 
 
 def parse_lab_catalogue(
-    content: CatalogueRows, *, labs: Mapping[str, Lab]
+    content: CatalogueRows,
+    *,
+    labs: Mapping[str, Lab],
+    taken: Collection[str] = (),
 ) -> ParsedCatalogue:
     """Parse the rows of the files; one with a fault is left out.
 
     `labs` are those that are stored, by slug: a file without a lab may name them.
+    `taken` are slugs of labs that are in another's catalogue.
     """
     found = ParsedCatalogue(faults=list(content.faults))
     stored = dict(labs)
@@ -75,6 +79,8 @@ def parse_lab_catalogue(
 
     def add_lab(row: CatalogueRow) -> None:
         lab = _parse_lab(row.values, number=len(named) + 1)
+        if lab.slug in taken and lab.slug not in stored:
+            raise CellError("slug", _("another lab has this slug"))
         _add_once(named, lab.slug, lab, "slug")
 
     def add_question(row: CatalogueRow) -> None:

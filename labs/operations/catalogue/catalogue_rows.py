@@ -45,6 +45,8 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 FILE_BYTES_MAX = 20 * 1024 * 1024
 _CELL_CHARACTERS_MAX = 20_000
+# Numbers may begin like a formula.
+NUMBERS = frozenset({"price", "low", "high", "id"})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # A text that begins like a formula, behind the marks that our own files put before it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -126,14 +128,20 @@ def read_catalogue_rows(contents: Mapping[str, bytes]) -> CatalogueRows:
     """Read the rows of CSV files by name; a file that is missing has none.
 
     UTF-8 with or without its mark, commas, quotes as of RFC 4180. A file with any other
-    form has a fault and no row. Source: Ours.
+    form has a fault and no row; a row with a formula or a text that is too long has a
+    fault. Source: Ours.
     """
     rows: dict[str, list[CatalogueRow]] = {name: [] for name in COLUMNS}
     faults: list[Fault] = []
     for name, content in contents.items():
         try:
-            rows[name] = list(_read_file(f"{name}.csv", *COLUMNS[name], content))
+            for row in _read_file(f"{name}.csv", *COLUMNS[name], content):
+                if isinstance(row, Fault):
+                    faults.append(row)
+                else:
+                    rows[name].append(row)
         except _Refused as refused:
+            rows[name] = []
             faults.append(refused.fault)
     return CatalogueRows(rows, faults)
 
@@ -158,7 +166,7 @@ class _Refused(Exception):
 
 def _read_file(
     file: str, needed: Sequence[str], optional: Sequence[str], content: bytes
-) -> Iterator[CatalogueRow]:
+) -> Iterator[CatalogueRow | Fault]:
     text = _decode(file, content)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     lines = _read_lines(file, reader)
@@ -175,10 +183,22 @@ def _read_file(
             )
         values = dict.fromkeys((*needed, *optional), "")
         for name, cell in zip(header, cells, strict=False):
-            if len(cell) > _CELL_CHARACTERS_MAX:
-                raise _Refused(file, _("the value is too long"), line, places[name])
-            values[name] = unmark_formula(cell.strip())
-        yield CatalogueRow(file, line, values, places)
+            text = cell.strip()
+            if message := _find_cell_fault(name, text):
+                yield Fault(file, message, line, places[name])
+                break
+            values[name] = unmark_formula(text)
+        else:
+            yield CatalogueRow(file, line, values, places)
+
+
+def _find_cell_fault(name: str, text: str) -> str:
+    """Return what is wrong with a cell before it is parsed; empty if nothing."""
+    if len(text) > _CELL_CHARACTERS_MAX:
+        return _("the value is too long")
+    if name not in NUMBERS and _FORMULA.match(text) and not text.startswith("'"):
+        return _("the value begins like a formula: put ' before it")
+    return ""
 
 
 def _read_lines(

@@ -1,4 +1,7 @@
-"""Check and apply updates of production's labs, markers and expected results."""
+"""Check and apply updates of labs, markers and expected results.
+
+Those of production that all share, or a tenant's own.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from accounts.models import Tenant
     from labs.operations.catalogue.catalogue_changes import (
         CatalogueDifference,
         PanelChange,
@@ -50,8 +54,11 @@ if TYPE_CHECKING:
     from labs.operations.catalogue.catalogue_rows import Fault
     from portal.lib.actor import Actor
 
+# As many as are compared while somebody waits.
+OWN_MARKERS_MAX = 10_000
 _FAULTS_SHOWN = 20
 _DRAFT_LIFE = timedelta(days=1)
+_DRAFTS_MAX = 20
 # Above all ids that ship; see migration lab_environment.
 _IDS = "SELECT nextval('labs_production_id') FROM generate_series(1, %(number)s)"
 
@@ -70,22 +77,27 @@ class CatalogueInvalid(DomainError):
 
 @transaction.atomic
 def check_catalogue_update(
-    *, contents: Mapping[str, bytes], actor: Actor, is_complete: bool = False
+    *,
+    contents: Mapping[str, bytes],
+    actor: Actor,
+    is_complete: bool = False,
+    owner: Tenant | None = None,
 ) -> CatalogueUpdate:
     """Check files by name and keep them with the differences that they would make.
 
-    Nothing of the catalogue changes. Call it across tenants: open orders and panels of
-    all teams count. Raises: lab_catalogue_invalid (each row's fault with its place).
+    `owner` is the tenant whose own labs they are. Nothing of the catalogue changes.
+    Call it across tenants for the shared catalogue: open orders and panels of all teams
+    count. Raises: lab_catalogue_invalid (each row's fault with its place).
     Source: Contract D23; Ours: the format of the files that ship.
     """
-    lock_catalogue_for_update()
-    found = _compare(contents, is_complete=is_complete, at=timezone.now())
-    drafts = CatalogueUpdate.objects.filter(number=None)
-    drafts.filter(created_at__lt=timezone.now() - _DRAFT_LIFE).delete()
+    lock_catalogue_for_update(owner)
+    found = _compare(contents, owner=owner, is_complete=is_complete, at=timezone.now())
+    _delete_old_drafts(owner)
     update = CatalogueUpdate(
+        owner=owner,
         content=_pack(contents),
         is_complete=is_complete,
-        base=get_catalogue_number(),
+        base=get_catalogue_number(owner),
         changes=[_pack_change(change) for change in found.changes],
         created_by=actor.label,
     )
@@ -94,23 +106,26 @@ def check_catalogue_update(
 
 
 @transaction.atomic
-def apply_catalogue_update(*, update_id: UUID, actor: Actor) -> CatalogueUpdate:
+def apply_catalogue_update(
+    *, update_id: UUID, actor: Actor, owner: Tenant | None = None
+) -> CatalogueUpdate:
     """Apply a checked update; orders keep what they were placed with.
 
-    Call it across tenants. Raises: catalogue_update_not_found (404);
-    catalogue_update_applied; catalogue_update_outdated, if another was applied since
-    it was checked; lab_catalogue_invalid, if orders or panels forbid it by now.
+    Call it across tenants for the shared catalogue. Raises: catalogue_update_not_found
+    (404, that of another's catalogue too); catalogue_update_applied;
+    catalogue_update_outdated, if another was applied since it was checked;
+    lab_catalogue_invalid, if orders or panels forbid it by now.
     """
-    lock_catalogue_for_update()
+    lock_catalogue_for_update(owner)
     rows = CatalogueUpdate.objects.select_for_update()
-    update = rows.filter(pk=update_id).first()
+    update = rows.filter(pk=update_id, owner=owner).first()
     if update is None:
         raise NotFound("catalogue_update_not_found", _("Catalog update not found."))
     if update.number is not None:
         raise DomainError(
             "catalogue_update_applied", _("This update is applied already.")
         )
-    if update.base != get_catalogue_number():
+    if update.base != get_catalogue_number(owner):
         raise DomainError(
             "catalogue_update_outdated",
             _("The catalog was updated since this was checked. Check the files again."),
@@ -118,14 +133,31 @@ def apply_catalogue_update(*, update_id: UUID, actor: Actor) -> CatalogueUpdate:
     # Under the lock, and so after every order that was placed with the old catalogue.
     at = timezone.now()
     found = _compare(
-        _unpack(bytes(update.content)), is_complete=update.is_complete, at=at
+        read_update_files(update),
+        owner=owner,
+        is_complete=update.is_complete,
+        at=at,
     )
     _store(found, at=at, actor=actor)
     update.number = update.base + 1
     update.changes = [_pack_change(change) for change in found.changes]
     update.applied_at, update.applied_by = at, actor.label
     update.save()
+    if owner is not None:
+        record_change(
+            tenant=owner,
+            actor=actor,
+            verb="update_own_catalogue",
+            subject="catalogue_update",
+            subject_id=update.pk,
+            changes={"number": [update.base, update.number]},
+        )
     return update
+
+
+def discard_catalogue_update(*, update_id: UUID, owner: Tenant | None) -> None:
+    """Delete a checked update that was not applied; none is not refused."""
+    CatalogueUpdate.objects.filter(pk=update_id, owner=owner, number=None).delete()
 
 
 def list_catalogue_changes(update: CatalogueUpdate) -> list[Change]:
@@ -142,30 +174,68 @@ def list_catalogue_changes(update: CatalogueUpdate) -> list[Change]:
     ]
 
 
-def get_catalogue_number() -> int:
+def get_catalogue_number(owner: Tenant | None) -> int:
     """Return the number of the update that was applied last, 0 for none."""
-    latest = CatalogueUpdate.objects.aggregate(number=Max("number"))["number"]
-    return int(latest or 0)
+    updates = CatalogueUpdate.objects.filter(owner=owner)
+    return int(updates.aggregate(number=Max("number"))["number"] or 0)
+
+
+def read_update_files(update: CatalogueUpdate) -> dict[str, bytes]:
+    """Return the files that an update was checked from, by name."""
+    texts = json.loads(zlib.decompress(bytes(update.content)))
+    return {name: base64.b64decode(text) for name, text in texts.items()}
 
 
 def _compare(
-    contents: Mapping[str, bytes], *, is_complete: bool, at: datetime
+    contents: Mapping[str, bytes],
+    *,
+    owner: Tenant | None,
+    is_complete: bool,
+    at: datetime,
 ) -> CatalogueDifference:
     """Raises: lab_catalogue_invalid."""
-    stored = Lab.objects.filter(environment=Environment.PRODUCTION)
+    stored = Lab.objects.in_catalogue_of(owner)
     parsed = parse_lab_catalogue(
-        read_catalogue_rows(contents), labs={lab.slug: lab for lab in stored}
+        read_catalogue_rows(contents),
+        labs={lab.slug: lab for lab in stored},
+        taken=_list_slugs_of_others(owner),
     )
     if parsed.faults:
         raise CatalogueInvalid(parsed.faults)
+    if owner is not None and len(parsed.markers) > OWN_MARKERS_MAX:
+        most = {"most": OWN_MARKERS_MAX}
+        raise DomainError(
+            "lab_catalogue_invalid",
+            _("The files have more than %(most)d tests. Split them.") % most,
+        )
     if not (parsed.labs or parsed.markers):
         raise DomainError(
             "lab_catalogue_invalid", _("The files have no labs and no markers.")
         )
-    found = compare_with_stored_catalogue(parsed, is_complete=is_complete, at=at)
+    found = compare_with_stored_catalogue(
+        parsed, owner=owner, is_complete=is_complete, at=at
+    )
     if found.faults:
         raise CatalogueInvalid(found.faults)
     return found
+
+
+def _list_slugs_of_others(owner: Tenant | None) -> frozenset[str]:
+    """Return the slugs that would name two labs for somebody."""
+    if owner is not None:
+        others = Lab.objects.filter(owner=None, environment=owner.environment)
+    else:
+        others = Lab.objects.filter(
+            owner__isnull=False, environment=Environment.PRODUCTION
+        )
+    return frozenset(others.values_list("slug", flat=True))
+
+
+def _delete_old_drafts(owner: Tenant | None) -> None:
+    drafts = CatalogueUpdate.objects.filter(number=None, owner=owner)
+    drafts.filter(created_at__lt=timezone.now() - _DRAFT_LIFE).delete()
+    newest = drafts.order_by("-created_at").values_list("pk", flat=True)
+    drafts.exclude(pk__in=list(newest[: _DRAFTS_MAX - 1])).delete()
 
 
 def _store(found: CatalogueDifference, *, at: datetime, actor: Actor) -> None:
@@ -246,8 +316,3 @@ def _pack_change(change: Change) -> dict[str, Any]:
 def _pack(contents: Mapping[str, bytes]) -> bytes:
     texts = {name: base64.b64encode(text).decode() for name, text in contents.items()}
     return zlib.compress(json.dumps(texts).encode())
-
-
-def _unpack(content: bytes) -> dict[str, bytes]:
-    texts = json.loads(zlib.decompress(content))
-    return {name: base64.b64decode(text) for name, text in texts.items()}

@@ -71,7 +71,7 @@ def resolve_order_set(
     """
     _validate_add_on(order_set)
     _require_method_of_add_on(order_set, method)
-    lock_catalogue_for_order()
+    lock_catalogue_for_order(tenant)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERABLE)
     _require_no_retired_marker(panels)
@@ -91,7 +91,7 @@ def resolve_recreated_order_set(
     """
     _validate_add_on(order_set)
     _require_method_of_add_on(order_set, method)
-    lock_catalogue_for_order()
+    lock_catalogue_for_order(tenant)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERED_BEFORE)
     _require_no_retired_marker(panels)
@@ -276,9 +276,7 @@ def _choose_collection_method(
 def _find_markers(
     tenant: Tenant, order_set: OrderSet, lab: Lab | None
 ) -> tuple[Marker, ...]:
-    rows = Marker.objects.select_related("lab").filter(
-        lab__environment=tenant.environment
-    )
+    rows = Marker.objects.visible_to(tenant).select_related("lab")
     if order_set.marker_ids:
         requested: set[object] = set(order_set.marker_ids)
         found: dict[object, Marker] = {

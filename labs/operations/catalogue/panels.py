@@ -244,11 +244,7 @@ def _find_requested_markers(
             _("Send either marker_ids or provider_ids."),
             "marker_ids",
         )
-    rows = (
-        Marker.objects.select_related("lab")
-        .filter(lab__environment=tenant.environment)
-        .order_by("pk")
-    )
+    rows = Marker.objects.visible_to(tenant).select_related("lab").order_by("pk")
     if request.marker_ids:
         markers = list(rows.filter(pk__in=request.marker_ids))
         is_complete = set(request.marker_ids) == {marker.pk for marker in markers}

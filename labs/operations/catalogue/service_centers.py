@@ -9,7 +9,6 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.states import Environment
 from labs.models import Lab, ServiceCenter
 from labs.queries.appointments.zip_codes import find_zip_code_location
 from labs.states.accounts import US_STATES, Billing
@@ -73,7 +72,7 @@ def import_service_centers(
                 % {"columns": ", ".join(missing)}
             ]
         )
-    production = Lab.objects.filter(environment=Environment.PRODUCTION)
+    production = Lab.objects.in_catalogue_of(None)
     labs = {lab.slug: lab for lab in production}
     centers: dict[tuple[int, str], ServiceCenter] = {}
     faults = []

@@ -13,6 +13,7 @@ from labs.queries.appointments.zip_codes import (
     compute_miles_between,
     find_zip_code_location,
 )
+from labs.queries.catalogue import find_lab_by_slug
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def find_service_center_by_code(
     *, tenant: Tenant, lab_slug: str, site_code: str
 ) -> ServiceCenter | None:
     """Return a center by lab and site code, active or not; None without one."""
-    centers = ServiceCenter.objects.filter(
-        lab__environment=tenant.environment, lab__slug=lab_slug, site_code=site_code
-    )
-    return centers.first()
+    lab = find_lab_by_slug(tenant=tenant, slug=lab_slug)
+    if lab is None:
+        return None
+    return ServiceCenter.objects.filter(lab=lab, site_code=site_code).first()

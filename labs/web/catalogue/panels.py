@@ -211,6 +211,6 @@ def _read_marker_ids(request: TenantRequest) -> list[int]:
 
 def _load_markers(tenant: Tenant, marker_ids: Sequence[int]) -> list[Marker]:
     """Load the markers in the order added; unknown IDs are left out."""
-    known = Marker.objects.filter(lab__environment=tenant.environment)
+    known = Marker.objects.visible_to(tenant)
     held = known.select_related("lab").in_bulk(list(marker_ids))
     return [held[one] for one in marker_ids if one in held]

@@ -206,7 +206,9 @@ def find_sample_ids(tenant: Tenant) -> dict[str, str]:
         "org_id": str(team.organisation_id),
     }
     for model, rules in list_table_rules():
-        owner = {rules.team_lookup: team} if rules.team_lookup else {"tenant": tenant}
+        owner = {rules.owner_lookup or "tenant": tenant}
+        if rules.team_lookup:
+            owner = {rules.team_lookup: team}
         for name, column in rules.route_parameters.items():
             rows = model._base_manager.filter(**owner).order_by("-pk")
             if value := rows.values_list(column, flat=True).first():

@@ -14,6 +14,7 @@ from accounts.operations.teams.deletion import (
     undo_delete_team,
 )
 from accounts.states import ManagementRole, Role
+from labs.models import CatalogueUpdate, Lab
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from tests.clients import ApiClient
@@ -27,6 +28,7 @@ from tests.factories.labs import make_lab_account
 from tests.factories.results import make_order_awaiting_results
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_delivery, make_endpoint
+from tests.labs.operations.catalogue.conftest import update as update_catalogue
 from users.models import User
 
 pytestmark = pytest.mark.django_db
@@ -96,6 +98,8 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
     make_delivery(endpoint=make_endpoint(tenant=alice_tenant))
     make_api_key(tenant=alice_tenant)
     theirs = make_user(tenant=charlie_tenant)
+    update_catalogue(owner=alice_tenant)
+    update_catalogue(owner=charlie_tenant)
     with time_machine.travel(NOW, tick=False):
         delete_team(team=alice_team, actor=ACTOR)
         early = enqueue_due_team_erasures()
@@ -112,6 +116,10 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
 
     assert (due, again) == (1, 0)
     assert list(User.unscoped.values_list("pk", flat=True)) == [theirs.pk]
+    assert set(Lab.objects.exclude(owner=None).values_list("owner", flat=True)) == {
+        charlie_tenant.pk
+    }
+    assert CatalogueUpdate.objects.get().owner == charlie_tenant
     assert not ApiKey.unscoped.filter(tenant__team=alice_team).exists()
     assert not Membership.objects.filter(team=alice_team).exists()
     kept = AuditEntry.unscoped.filter(tenant=alice_tenant)

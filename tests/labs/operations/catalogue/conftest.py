@@ -38,14 +38,15 @@ def with_changes(*changes, files=FILES):
     return {name: text.encode() for name, text in files.items()}
 
 
-def update(*changes, is_complete=False, files=FILES):
+def update(*changes, is_complete=False, files=FILES, owner=None):
     """Check and apply the files with changes."""
     draft = check_catalogue_update(
         contents=with_changes(*changes, files=files),
         actor=ACTOR,
         is_complete=is_complete,
+        owner=owner,
     )
-    return apply_catalogue_update(update_id=draft.pk, actor=ACTOR)
+    return apply_catalogue_update(update_id=draft.pk, actor=ACTOR, owner=owner)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def exported(lab):
 
 def test_an_export_imports_without_a_difference_and_has_the_same_bytes_again(north):
     update(
-        ("markers", "north,Glucose,", 'north,"=HYPERLINK(""x""), ""ä""\n2",'),
+        ("markers", "north,Glucose,", 'north,"\'=HYPERLINK(""x""), ""ä""\n2",'),
         ("markers", "north,Lipids,", "north,'-,"),
         ("expected_results", ",40,", ",-0.25,"),
     )

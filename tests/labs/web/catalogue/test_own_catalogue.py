@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import io
+import zipfile
+from http import HTTPStatus
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from accounts.models import AuditEntry
+from accounts.states import Role
+from labs.models import CatalogueUpdate, ExpectedResult, Lab, Marker
+from labs.web.catalogue.own_catalogue import BODY_MAX_BYTES
+from tests.factories.accounts import make_member
+from tests.labs.operations.catalogue.conftest import update, with_changes
+
+PAGE = "/t/alice-health/sandbox/own-catalog/"
+
+pytestmark = pytest.mark.django_db
+
+
+def upload(client, *changes, files=None, **fields):
+    contents = files or {
+        f"{name}.csv": text for name, text in with_changes(*changes).items()
+    }
+    chosen = [SimpleUploadedFile(name, text) for name, text in contents.items()]
+    return client.post(PAGE, {"files": chosen, **fields})
+
+
+def applied(client, *changes, **fields):
+    draft = upload(client, *changes, **fields)
+    client.post(draft["Location"], {"action": "apply"})
+    return draft["Location"]
+
+
+def test_files_are_checked_then_applied_and_exported_with_the_same_bytes(
+    alice_web, alice_tenant
+):
+    checked = upload(alice_web)
+    page = alice_web.get(checked["Location"])
+    before = Lab.objects.filter(owner=alice_tenant).count()
+    done = alice_web.post(checked["Location"], {"action": "apply"}, follow=True)
+
+    assert (checked.status_code, before) == (HTTPStatus.FOUND, 0)
+    assert page.context["counts"] == [
+        ("labs", "Added", 1),
+        ("markers", "Added", 2),
+        ("expected_results", "Added", 2),
+    ]
+    assert "Update 1 is applied." in done.content.decode()
+    assert Lab.objects.get(owner=alice_tenant).name == "North Lab"
+    first = alice_web.get(f"{PAGE}file/").content
+    again = upload(alice_web, files={"catalog.zip": first}, is_complete="on")
+    assert alice_web.get(again["Location"]).context["changes"] == []
+    assert alice_web.get(f"{PAGE}file/").content == first
+    (entry,) = AuditEntry.unscoped.filter(verb="update_own_catalogue")
+    assert (entry.tenant, entry.changes) == (alice_tenant, {"number": [0, 1]})
+
+
+def test_each_rows_fault_has_its_line_and_column_and_nothing_is_stored(alice_web):
+    answer = upload(
+        alice_web,
+        ("markers", "L1,panel,serum", "L1,panel,mud"),
+        ("markers", "north,Glucose", "north,=1+1"),
+        ("expected_results", "mg/dL,40", "bogus,40"),
+    )
+
+    assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+    assert [
+        (fault.file, fault.line, fault.column, fault.message)
+        for fault in answer.context["faults"]
+    ] == [
+        (
+            "markers.csv",
+            2,
+            "2 (name)",
+            "the value begins like a formula: put ' before it",
+        ),
+        ("markers.csv", 3, "5 (sample_type)", "not valid: sample_type"),
+        ("expected_results.csv", 2, "2 (marker)", "marker is not in markers.csv"),
+        ("expected_results.csv", 3, "2 (marker)", "marker is not in markers.csv"),
+    ]
+    assert "5 (sample_type)" in answer.content.decode()
+    assert not CatalogueUpdate.objects.exists()
+    assert not Lab.objects.filter(slug="north").exists()
+
+
+def test_two_rows_of_one_code_and_an_unknown_unit_are_named(alice_web):
+    answer = upload(
+        alice_web,
+        ("markers", "Lipids,L1", "Lipids,G1"),
+        ("expected_results", "L1,HDL", "G1,HDL"),
+        ("expected_results", "mg/dL,40", "bogus,40"),
+    )
+
+    assert [str(fault) for fault in answer.context["faults"]] == [
+        "markers.csv, line 3, column 3 (provider_id): provider_id is listed twice.",
+        "expected_results.csv, line 3, column 6 (unit): the unit is unknown.",
+    ]
+
+
+def test_differences_are_shown_before_and_kept_after(alice_web, alice_tenant):
+    applied(alice_web)
+    address = upload(alice_web, ("markers", "4.00", "9.00"))["Location"]
+
+    page = alice_web.get(address).content.decode()
+    assert "<del>4.00</del>" in page
+    assert "9.00" in page
+    assert str(Marker.objects.get(lab__owner=alice_tenant, name="Glucose").price) == (
+        "4.00"
+    )
+    alice_web.post(address, {"action": "apply"})
+    history = alice_web.get(PAGE)
+    assert [one.number for one in history.context["updates"]] == [2, 1]
+    packed = alice_web.get(f"{address}file/").content
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert b"9.00" in archive.read("markers.csv")
+
+
+def test_an_outdated_check_and_a_second_apply_change_nothing(alice_web, alice_tenant):
+    old = upload(alice_web, ("markers", "4.00", "1.00"))["Location"]
+    new = applied(alice_web)
+
+    outdated = alice_web.post(old, {"action": "apply"}, follow=True)
+    twice = alice_web.post(new, {"action": "apply"}, follow=True)
+
+    assert "The catalog was updated since this was checked" in outdated.content.decode()
+    assert "This update is applied already." in twice.content.decode()
+    assert CatalogueUpdate.objects.filter(owner=alice_tenant, number=1).count() == 1
+
+
+def test_a_discarded_check_is_gone(alice_web, alice_tenant):
+    address = upload(alice_web)["Location"]
+
+    alice_web.post(address, {"action": "discard"})
+
+    assert alice_web.get(address).status_code == HTTPStatus.NOT_FOUND
+    assert not CatalogueUpdate.objects.exists()
+
+
+def test_no_file_and_an_unknown_file_are_refused(alice_web):
+    nothing = alice_web.post(PAGE, {})
+    unknown = upload(alice_web, files={"prices.csv": b"a\n"})
+
+    assert nothing.context["form"].errors == {"files": ["Choose a file."]}
+    assert unknown.context["faults"][0].file == "prices.csv"
+    assert unknown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def test_a_body_of_100_mb_is_refused_before_it_is_read(alice_web):
+    from labs.web.catalogue.own_catalogue import show_own_catalogue
+
+    assert show_own_catalogue.accepts_body[0] == BODY_MAX_BYTES < 100 * 1024 * 1024
+
+
+def test_a_viewer_reads_and_changes_nothing(client, alice_team, alice_tenant):
+    update(owner=alice_tenant)
+    client.force_login(make_member(team=alice_team, roles=(Role.VIEWER,)))
+    address = f"{PAGE}updates/{CatalogueUpdate.objects.get().pk}/"
+
+    pages = [client.get(one) for one in (PAGE, address, f"{PAGE}loinc/")]
+    refused = [
+        upload(client),
+        client.post(address, {"action": "apply"}),
+        client.post(f"{PAGE}loinc/", {}),
+    ]
+
+    assert [page.status_code for page in pages] == [HTTPStatus.OK] * 3
+    text = "".join(page.content.decode() for page in pages)
+    assert "Check files</button>" not in text
+    assert "Confirm chosen codes" not in text
+    assert [one.status_code for one in refused] == [HTTPStatus.FORBIDDEN] * 3
+    assert CatalogueUpdate.objects.count() == 1
+
+
+def test_another_teams_update_is_not_found_below_ones_own_team(
+    charlie_web, alice_tenant
+):
+    update(owner=alice_tenant)
+    address = f"updates/{CatalogueUpdate.objects.get().pk}/"
+
+    for path in (address, f"{address}file/"):
+        for page in (PAGE, "/t/charlie-care/sandbox/own-catalog/"):
+            assert charlie_web.get(page + path).status_code == HTTPStatus.NOT_FOUND
+    own = charlie_web.get("/t/charlie-care/sandbox/own-catalog/")
+    assert (list(own.context["labs"]), own.context["marker_count"]) == ([], 0)
+
+
+def test_a_proposed_code_is_confirmed_on_the_page(alice_web, alice_tenant):
+    update(owner=alice_tenant)
+    hdl = ExpectedResult.objects.get(marker__lab__owner=alice_tenant, name="HDL")
+
+    page = alice_web.get(f"{PAGE}loinc/").content.decode()
+    alice_web.post(f"{PAGE}loinc/", {f"result-{hdl.pk}": "2085-9"})
+
+    assert '<option value="2085-9">2085-9 Cholesterol in HDL' in page
+    hdl.refresh_from_db()
+    assert hdl.loinc_code == "2085-9"
+    rest = alice_web.get(f"{PAGE}loinc/").content.decode()
+    assert "Every result has a LOINC code" in rest
+
+
+def test_a_wrong_code_is_told_and_not_stored(alice_web, alice_tenant):
+    update(owner=alice_tenant)
+    hdl = ExpectedResult.objects.get(marker__lab__owner=alice_tenant, name="HDL")
+
+    answer = alice_web.post(
+        f"{PAGE}loinc/", {f"result-{hdl.pk}": "2085-1"}, follow=True
+    )
+
+    hdl.refresh_from_db()
+    assert "its check digit is wrong" in answer.content.decode()
+    assert hdl.loinc_code == ""
