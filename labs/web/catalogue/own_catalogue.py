@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -49,12 +50,15 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from django.core.files.uploadedfile import UploadedFile
+    from django.http.response import HttpResponseBase
 
     from accounts.web.requests import TenantRequest
 
 # Files of this size, and what a form puts around them.
 BODY_MAX_BYTES = FILE_BYTES_MAX + 1024 * 1024
 FAULTS_SHOWN = 200
+# What a form names a result by: as many digits as PostgreSQL's integer holds.
+_RESULT = re.compile(r"result-([0-9]{1,9})")
 _CHANGES_A_PAGE = 100
 _RESULTS_A_PAGE = 25
 _UPDATES_SHOWN = 20
@@ -80,7 +84,7 @@ class ManyFilesField(forms.FileField):
 class CatalogueFilesForm(forms.Form):
     """The files of an update, and whether they are the whole catalogue."""
 
-    files = ManyFilesField(
+    chosen = ManyFilesField(
         allow_empty_file=True,  # the check names it
         error_messages={"required": gettext_lazy("Choose a file.")},
     )
@@ -96,7 +100,7 @@ class PageForm(forms.Form):
 @allow_larger_request_body(BODY_MAX_BYTES)
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE)
-def show_own_catalogue(request: TenantRequest) -> HttpResponse:
+def show_own_catalogue(request: TenantRequest) -> HttpResponseBase:
     """Show a team's own labs and updates, and check the files of a new one."""
     if request.method == "POST":
         return _check(request)
@@ -111,7 +115,7 @@ def _check(request: TenantRequest) -> HttpResponse:
     try:
         update = check_catalogue_update(
             contents=read_catalogue_upload(
-                (file.name or "", file.read()) for file in form.cleaned_data["files"]
+                (file.name or "", file.read()) for file in form.cleaned_data["chosen"]
             ),
             actor=request.actor,
             is_complete=form.cleaned_data["is_complete"],
@@ -120,14 +124,14 @@ def _check(request: TenantRequest) -> HttpResponse:
     except CatalogueInvalid as invalid:
         return _render_catalogue(request, form, status=422, faults=invalid.faults)
     except DomainError as refusal:
-        form.add_error("files", refusal.message)
+        form.add_error("chosen", refusal.message)
         return _render_catalogue(request, form, status=422)
     return redirect_browser(request, _update_url(request, update))
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE)
-def show_catalogue_update(request: TenantRequest, update_id: UUID) -> HttpResponse:
+def show_catalogue_update(request: TenantRequest, update_id: UUID) -> HttpResponseBase:
     """Show the differences of an update; apply or discard one that was checked."""
     if request.method == "POST":
         return _decide(request, update_id)
@@ -179,18 +183,17 @@ def export_own_catalogue(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE)
-def show_loinc_proposals(request: TenantRequest) -> HttpResponse:
+def show_loinc_proposals(request: TenantRequest) -> HttpResponseBase:
     """Show results without a LOINC code, with proposals, and store confirmed ones."""
     if request.method == "POST":
         return _confirm_codes(request)
-    page, pager, links = _paginate(
+    page, links = _paginate(
         request, list_results_without_loinc(owner=request.tenant), _RESULTS_A_PAGE
     )
     return render_page(
         request,
         "labs/loinc_proposals.html",
         rows=[propose_loinc_of_result(result) for result in page],
-        pager=pager,
         **links,
         section="lab_tests",
     )
@@ -199,9 +202,10 @@ def show_loinc_proposals(request: TenantRequest) -> HttpResponse:
 @require_right(Area.CATALOGUE, write=True)
 def _confirm_codes(request: TenantRequest) -> HttpResponse:
     codes = {
-        int(name.removeprefix("result-")): code.strip()
-        for name, code in request.POST.items()
-        if name.removeprefix("result-").isdecimal() and code.strip()
+        int(found[1]): code
+        for name in request.POST
+        if (found := _RESULT.fullmatch(name))
+        and (code := request.POST.get(name, "").strip())
     }
     here = page_url(request, "labs:loinc_proposals")
     try:
@@ -260,7 +264,7 @@ def _render_update(
     update = _get_update(request, update_id)
     changes = list_catalogue_changes(update)
     counts = Counter((change.table, change.kind) for change in changes)
-    page, pager, links = _paginate(request, changes, _CHANGES_A_PAGE)
+    page, links = _paginate(request, changes, _CHANGES_A_PAGE)
     return render_page(
         request,
         "labs/catalogue_update.html",
@@ -270,7 +274,6 @@ def _render_update(
         more_faults=max(0, len(faults) - FAULTS_SHOWN),
         changes=page,
         counts=[(table, kind.label, n) for (table, kind), n in counts.items()],
-        pager=pager,
         **links,
         section="lab_tests",
     )
@@ -278,17 +281,17 @@ def _render_update(
 
 def _paginate(
     request: TenantRequest, rows: Any, size: int
-) -> tuple[list[Any], Pager, dict[str, int | None]]:
-    """Return a page of rows, with its pager and the numbers of the pages beside it."""
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return a page of rows, and what templates show of the pages beside it."""
     form = PageForm(request.GET)
     form.is_valid()
     page = Paginator(rows, size).get_page(form.cleaned_data.get("page") or 1)
     total = page.paginator.count
-    links = {
+    return list(page), {
+        "pager": Pager(total, (page.number - 1) * size, size),
         "before": page.previous_page_number() if page.has_previous() else None,
         "after": page.next_page_number() if page.has_next() else None,
     }
-    return list(page), Pager(total, (page.number - 1) * size, size), links
 
 
 def _get_update(request: TenantRequest, update_id: UUID) -> CatalogueUpdate:

@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.conf import settings
@@ -206,7 +206,7 @@ def find_sample_ids(tenant: Tenant) -> dict[str, str]:
         "org_id": str(team.organisation_id),
     }
     for model, rules in list_table_rules():
-        owner = {rules.owner_lookup or "tenant": tenant}
+        owner: dict[str, Any] = {rules.owner_lookup or "tenant": tenant}
         if rules.team_lookup:
             owner = {rules.team_lookup: team}
         for name, column in rules.route_parameters.items():

@@ -7,9 +7,7 @@ from reports.operations.loinc_proposals import propose_loinc_codes
 
 
 def ask(name, *, unit="", panel="", sample_type="serum"):
-    question = LoincQuestion(
-        name=name, unit=unit, panel=panel, sample_type=sample_type
-    )
+    question = LoincQuestion(name=name, unit=unit, panel=panel, sample_type=sample_type)
     return propose_loinc_codes(question)
 
 

@@ -24,7 +24,7 @@ def upload(client, *changes, files=None, **fields):
         f"{name}.csv": text for name, text in with_changes(*changes).items()
     }
     chosen = [SimpleUploadedFile(name, text) for name, text in contents.items()]
-    return client.post(PAGE, {"files": chosen, **fields})
+    return client.post(PAGE, {"chosen": chosen, **fields})
 
 
 def applied(client, *changes, **fields):
@@ -142,7 +142,7 @@ def test_no_file_and_an_unknown_file_are_refused(alice_web):
     nothing = alice_web.post(PAGE, {})
     unknown = upload(alice_web, files={"prices.csv": b"a\n"})
 
-    assert nothing.context["form"].errors == {"files": ["Choose a file."]}
+    assert nothing.context["form"].errors == {"chosen": ["Choose a file."]}
     assert unknown.context["faults"][0].file == "prices.csv"
     assert unknown.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
 
