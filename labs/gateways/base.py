@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from accounts.models import Tenant
     from labs.models import LabAccount, Order
 
@@ -19,9 +21,14 @@ class LabUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Requisition:
-    """A lab's answer to an order: the id its sample and results will have."""
+    """A lab's answer to an order: the id its sample and results will have.
+
+    `queue` queues the order's messages where the lab gets them later. Call it in the
+    transaction that stores the id: a lab may answer with results at once.
+    """
 
     sample_id: str
+    queue: Callable[[], object] | None = None
 
 
 class LabGateway(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import hashlib
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from django.utils import timezone
@@ -19,7 +20,7 @@ from labs.states.connections import Transport
 from portal.lib.secrets.encryption import decrypt_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from accounts.models import Tenant
     from labs.models import Hl7Connection, LabAccount, Order
@@ -57,12 +58,13 @@ class Hl7Lab:
         LabUnavailable.
         """
         sample_id = order.sample_id or _make_sample_id(order)
-        self._write(order, NEW, sample_id)
-        return Requisition(sample_id=sample_id)
+        return Requisition(sample_id, self._prepare(order, NEW, sample_id))
 
     def cancel_requisition(self, order: Order) -> None:
         """Send an order's cancellation. Raises: LabUnavailable."""
-        self._write(order, CANCEL, order.sample_id)
+        queue = self._prepare(order, CANCEL, order.sample_id)
+        if queue is not None:
+            queue()
 
     def check_connection(self, *, tenant: Tenant, account: LabAccount) -> None:
         """Reach the other side of an account's connection, and send nothing.
@@ -76,7 +78,10 @@ class Hl7Lab:
         drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
         _check_folder(drop)
 
-    def _write(self, order: Order, control: str, sample_id: str) -> None:
+    def _prepare(
+        self, order: Order, control: str, sample_id: str
+    ) -> Callable[[], object] | None:
+        """Return what queues the messages; None where they were written as files."""
         messages = build_hl7_order_messages(
             order,
             control=control,
@@ -89,8 +94,9 @@ class Hl7Lab:
         if account is not None:
             connection = find_hl7_connection(tenant=order.tenant, account=account)
         if connection is not None:
-            self._send(connection=connection, messages=messages, order=order)
-            return
+            return partial(
+                self._send, connection=connection, messages=messages, order=order
+            )
         drop = DropFolder.for_account(
             tenant=order.tenant, lab=order.lab, account=account
         )
@@ -100,6 +106,7 @@ class Hl7Lab:
                 drop.write_file(f"{control.lower()}-{order.pk}{part}.hl7", content)
         except OSError as error:
             raise LabUnavailable(type(error).__name__) from None
+        return None
 
 
 def check_hl7_connection(connection: Hl7Connection) -> None:

@@ -79,6 +79,8 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
         order = lock_order(order)
         if _awaits_requisition(order):
             _store_requisition(order, actor, order.sample_id or answer.sample_id)
+            if answer.queue is not None:
+                answer.queue()
 
 
 def _awaits_requisition(order: Order) -> bool:

@@ -6,6 +6,8 @@ from labs.models import Hl7OutboundMessage
 from labs.operations.connections.files import exchange_hl7_files
 from labs.operations.gateways import get_lab_gateway
 from labs.operations.order_status.lab_cancellations import cancel_order_at_lab
+from labs.operations.orders import requisitions
+from labs.operations.orders.placing import cancel_order
 from labs.operations.orders.requisitions import create_requisition
 from labs.operations.outbound import EXCHANGE_JOB, send_hl7_message
 from tests.factories.accounts import ACTOR
@@ -48,10 +50,35 @@ def test_the_same_order_is_queued_once_and_its_cancellation_behind_it(order):
     create_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
     order.refresh_from_db()
     order.requisition_comment = ""
-    get_lab_gateway(order.tenant).request_requisition(order)
+    get_lab_gateway(order.tenant).request_requisition(order).queue()
     cancel_order_at_lab(tenant=order.tenant, order_id=order.pk)
 
     assert sent() == [("NW", order.pk, "queued"), ("CA", order.pk, "queued")]
+
+
+def test_an_order_is_queued_with_its_sample_id_or_not_at_all(order, monkeypatch):
+    """A lab answers within milliseconds: its results must find the order."""
+    emit = requisitions.enqueue_requisition_mails
+
+    def break_down(locked):
+        emit(locked)
+        raise LookupError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(requisitions, "enqueue_requisition_mails", break_down)
+        with pytest.raises(LookupError):
+            create_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
+    order.refresh_from_db()
+    assert (sent(), order.sample_id) == ([], "")
+
+    def cancel_meanwhile(found):
+        cancel_order(order=found, actor=ACTOR)
+        return ""
+
+    with monkeypatch.context() as patched:
+        patched.setattr(requisitions, "_requisition_comment", cancel_meanwhile)
+        create_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
+    assert sent() == []
 
 
 def test_a_message_for_a_folder_is_written_by_a_worker(alice_tenant, hl7_dir):
