@@ -2,6 +2,7 @@
 
 It takes orders and, for each, sends results with a document, then their correction with
 the next document. A message is repeated under its control id until it is acknowledged.
+`Books` and `make_results` are those of the other labs as well.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import hl7
 from hl7.mllp import InvalidBlockError, open_hl7_connection, start_hl7_server
 
 from tests.factories.hl7 import make_oru, make_test, obx, obx_with_document
+from tests.factories.reports import make_pdf
 
 HOST = "127.0.0.1"
 ANSWER_S = 20
 # Every so many orders are taken and not answered, as by a lab that fails just then.
 SILENT_EVERY = 7
-DOCUMENT = b"%%PDF-1.4\n%% made up, version %d\n%%%%EOF\n"
+DOCUMENTS = tuple(make_pdf(pages=pages) for pages in (1, 2))
 
 
 @dataclass
@@ -35,6 +37,40 @@ class Books:
     sent: Counter[str] = field(default_factory=Counter)
     acknowledged: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+
+    def enter_order(self, message: hl7.Message) -> str:
+        """Enter an order as received once more; returns its control id."""
+        control_id = str(message.segment("MSH")[10])
+        self.orders[control_id] += 1
+        self.contents.setdefault(control_id, set()).add(str(message))
+        return control_id
+
+    def is_first(self, control_id: str) -> bool:
+        """Whether it is a new order, which came for the first time."""
+        return self.orders[control_id] == 1 and control_id.startswith("NW")
+
+
+def make_results(message: hl7.Message, books: Books) -> list[tuple[str, bytes]]:
+    """The results of an order and their correction, each by its control id."""
+    placer = str(message.segment("ORC")[2])
+    number = len(books.values) + 1
+    first, last = str(100 + number % 50), str(60 + number % 30)
+    books.values[placer] = last
+    code = str(message.segment("OBR")[4][0][0])
+    patient = str(message.segment("PID"))
+    made = []
+    for version, (value, status) in enumerate(((first, "F"), (last, "C")), 1):
+        test = make_test(
+            obx(value, status=status),
+            obx_with_document(DOCUMENTS[version - 1], status=status),
+            code=code,
+            placer=placer,
+            filler=f"F-{number}",
+            status=status,
+        )
+        control_id = f"R{number:06}.{version}"
+        made.append((control_id, make_oru(test, patient=patient, control_id=control_id)))
+    return made
 
 
 class LabPeer:
@@ -87,37 +123,13 @@ class LabPeer:
         writer.close()
 
     def _take(self, message: hl7.Message) -> bool:
-        control_id = str(message.segment("MSH")[10])
         books = self.books
-        books.orders[control_id] += 1
-        books.contents.setdefault(control_id, set()).add(str(message))
-        if books.orders[control_id] == 1 and control_id.startswith("NW"):
-            self._waiting.put_nowait(self._make_results(message))
+        control_id = books.enter_order(message)
+        if books.is_first(control_id):
+            results = make_results(message, books)
+            self._waiting.put_nowait([content for _, content in results])
         number = len(books.orders)
         return books.orders[control_id] > 1 or number % SILENT_EVERY != 0
-
-    def _make_results(self, message: hl7.Message) -> list[bytes]:
-        order = message.segment("ORC")
-        placer = str(order[2])
-        number = len(self.books.values) + 1
-        first, last = str(100 + number % 50), str(60 + number % 30)
-        self.books.values[placer] = last
-        code = str(message.segment("OBR")[4][0][0])
-        patient = str(message.segment("PID"))
-        made = []
-        for version, (value, status) in enumerate(((first, "F"), (last, "C")), 1):
-            test = make_test(
-                obx(value, status=status),
-                obx_with_document(DOCUMENT % version, status=status),
-                code=code,
-                placer=placer,
-                filler=f"F-{number}",
-                status=status,
-            )
-            made.append(
-                make_oru(test, patient=patient, control_id=f"R{number}.{version}")
-            )
-        return made
 
     async def _send_all(self) -> None:
         streams = None
