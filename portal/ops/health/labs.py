@@ -31,8 +31,9 @@ def check_lab_connections() -> Finding:
     if any(state.silent for state in states):
         return Finding(
             False,
-            f"{sum(state.silent for state in states)} connections by MLLP have no"
-            " process. Labs can't connect and orders wait.",
+            "Connections by MLLP without a process:"
+            f" {sum(state.silent for state in states)}. Labs can't connect and orders"
+            " wait.",
             "Start one with `manage.py mllp`, with the same DATABASE_URL.",
         )
     if late := [each for each in states if _is_late(each)]:

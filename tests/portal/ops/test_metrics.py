@@ -3,11 +3,15 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import ApiCall, ApiKey
+from labs.models import Hl7OutboundMessage
+from labs.operations.outbound import send_hl7_message
 from portal.lib.jobs.jobs import enqueue_job
+from tests.factories.connections import make_hl7_connection
 from tests.factories.webhooks import make_delivery, make_endpoint
 from tests.portal.lib import counting  # noqa: F401 - declares the job
 
@@ -53,6 +57,42 @@ def test_figures_are_those_of_the_database(
     assert found["assay_api_call_seconds", "0.5"] == 0.02
     jobs = {key[2]: value for key, value in found.items() if key[0] == "assay_jobs"}
     assert jobs == {"todo": 1, "doing": 0, "failed": 0}
+
+
+@pytest.mark.django_db
+def test_connections_to_labs_are_counted_by_transport(client, settings, alice_tenant):
+    settings.METRICS_TOKEN = TOKEN
+    now = timezone.now()
+    mllp = make_hl7_connection(
+        tenant=alice_tenant,
+        last_received_at=now - timedelta(seconds=90),
+        failing_since=now,
+        fault="no_answer",
+    )
+    send_hl7_message(connection=mllp, control_id="NW1", content=b"Example^Ada")
+    Hl7OutboundMessage.unscoped.update(created_at=now - timedelta(seconds=60))
+    make_hl7_connection(tenant=alice_tenant, transport="sftp")
+
+    with time_machine.travel(now, tick=False):
+        found = {
+            (name.removeprefix("assay_lab_"), *labels): value
+            for (name, *labels), value in scrape(client).items()
+            if name.startswith("assay_lab_")
+        }
+
+    assert found == {
+        ("connections", "all", "mllp"): 1,
+        ("connections", "silent", "mllp"): 1,
+        ("connections", "failing", "mllp"): 1,
+        ("messages", "mllp"): 1,
+        ("message_wait_seconds", "mllp"): 60,
+        ("last_message_seconds", "received", "mllp"): 90,
+        ("connections", "all", "sftp"): 1,
+        ("connections", "silent", "sftp"): 0,
+        ("connections", "failing", "sftp"): 0,
+        ("messages", "sftp"): 0,
+        ("message_wait_seconds", "sftp"): 0,
+    }
 
 
 @pytest.mark.django_db
