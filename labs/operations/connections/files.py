@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import time
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -26,6 +28,7 @@ from labs.operations.connections.reporting import (
 )
 from labs.operations.inbound.files import build_stored_message_acknowledgement
 from labs.operations.inbound.processing import process_hl7_file_content
+from labs.operations.inbound.repeated_failures import fails_for_good
 from labs.operations.outbound import enqueue_file_exchange
 from labs.queries.connections import (
     list_connections_in_use,
@@ -47,6 +50,11 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.gateways.hl7.mllp.client import Answer
     from portal.lib.actor import Actor
+
+logger = logging.getLogger(__name__)
+
+# Of one visit, after which the next one goes on: a slow server must not keep a worker.
+VISIT_S = 600
 
 
 def enqueue_file_exchanges() -> int:
@@ -95,11 +103,16 @@ def _write_queue(connection: Hl7Connection) -> None:
 
 
 def _visit(connection: Hl7Connection, actor: Actor) -> None:
+    ends_at = time.monotonic() + VISIT_S
     with open_sftp_folders(get_sftp_server(connection)) as folders:
         for message in _list_queued(connection):
+            if time.monotonic() > ends_at:
+                break
             folders.write_file(_file_name(message), bytes(message.content))
             _mark_sent(connection, message)
         for file in folders.list_files():
+            if time.monotonic() > ends_at:
+                break
             _take(folders, file, connection, actor)
     record_connection_success(connection)
 
@@ -118,7 +131,20 @@ def _take(
         mark = f"{file.name} {file.size} {file.changed_at}"
         digest = hashlib.sha256(mark.encode()).hexdigest()
     dropped = DroppedFile(file.name, content, digest)
-    for name, answer in _process(connection, actor, dropped):
+    try:
+        answers = _process(connection, actor, dropped)
+    except Exception as fault:
+        # The oldest come first: one that can't be stored must not hold up the others.
+        if not fails_for_good(fault, key=f"{connection.pk} {digest}"):
+            raise
+        # The type alone: its text may hold health data.
+        logger.error(
+            "a file of connection %s was not stored: %s",
+            connection.pk,
+            type(fault).__name__,
+        )
+        return
+    for name, answer in answers:
         folders.write_file(name, answer)
     if content is not None:
         folders.remove_file(file)

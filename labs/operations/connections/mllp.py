@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import ssl
 import time
@@ -19,6 +20,10 @@ from django.db import DatabaseError, InterfaceError, connections
 from django.db.models import Q
 from django.utils import timezone
 
+from labs.gateways.hl7.acknowledgements import (
+    build_hl7_acknowledgement,
+    parse_hl7_message_header,
+)
 from labs.gateways.hl7.faults import ConnectionFailed
 from labs.gateways.hl7.lab import get_mllp_destination
 from labs.gateways.hl7.mllp.client import MllpClient
@@ -28,6 +33,8 @@ from labs.models import Hl7Connection
 from labs.operations.connections.answers import put_off_message, record_hl7_answer
 from labs.operations.connections.receiving import receive_hl7_message
 from labs.operations.connections.reporting import record_connection_failure
+from labs.operations.inbound.processing import FAILED_INSIDE
+from labs.operations.inbound.repeated_failures import fails_for_good
 from labs.queries.connections import (
     find_connection_by_id,
     find_next_outbound_message,
@@ -145,7 +152,11 @@ class MllpProcess:
         except Exception as error:  # noqa: BLE001 - the peer sends it again
             # The type alone: its text may hold health data.
             logger.warning("a message was not stored: %s", type(error).__name__)
-            return None
+            digest = hashlib.sha256(content).hexdigest()
+            if not fails_for_good(error, key=f"{key} {digest}"):
+                return None
+            logger.error("a message of connection %s was rejected, not stored", key)
+            return _reject(content, digest)
 
     def _store(self, key: UUID, content: bytes) -> bytes | None:
         found = find_connection_by_id(key)
@@ -273,6 +284,19 @@ class MllpProcess:
         return await loop.run_in_executor(
             self._threads, partial(_with_database, function, *inputs)
         )
+
+
+def _reject(content: bytes, digest: str) -> bytes:
+    """Return AR for a message that can't be stored; an ACK gets no answer."""
+    header = parse_hl7_message_header(content)
+    if header.kind.partition("^")[0] == "ACK":
+        return b""
+    return build_hl7_acknowledgement(
+        header,
+        control_id=f"REJ{digest[:16]}",
+        at=timezone.now(),
+        refusal=FAILED_INSIDE,
+    )
 
 
 def _with_database(function: Callable[..., Found], *inputs: Any) -> Found:

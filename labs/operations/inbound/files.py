@@ -6,6 +6,7 @@ that an interrupted run can resume.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -19,6 +20,7 @@ from labs.gateways.hl7.drop import DropFolder, list_hl7_drop_folders
 from labs.gateways.hl7.messages import MalformedMessage
 from labs.models import LabAccount
 from labs.operations.inbound.processing import process_hl7_file_content
+from labs.operations.inbound.repeated_failures import fails_for_good
 from labs.operations.inbound.reports import list_doubts_of_message
 from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.catalogue import find_lab_by_slug
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from labs.gateways.hl7.drop import DroppedFile
     from labs.models import InboundMessage, Lab
     from portal.lib.actor import Actor
+
+logger = logging.getLogger(__name__)
 
 TAKE_JOB = "labs.take_hl7"
 
@@ -109,9 +113,22 @@ def process_files_of_hl7_folder(
     number = 0
     for name in drop.list_waiting_files(now=timezone.now()):
         dropped = drop.read_file(name)
-        if dropped is not None:
+        if dropped is None:
+            continue
+        try:
             _process_file(tenant, actor, lab, account, drop, dropped)
-            number += 1
+        except OSError:
+            raise
+        except Exception as fault:
+            # It must not hold up the files behind it.
+            if not fails_for_good(fault, key=f"{drop.path} {dropped.digest}"):
+                raise
+            # The type alone: its text may hold health data.
+            logger.error(
+                "a file of lab %s was not stored: %s", lab.slug, type(fault).__name__
+            )
+            continue
+        number += 1
     return number
 
 

@@ -32,6 +32,7 @@ from labs.gateways.hl7.messages import (
 from labs.gateways.hl7.orders import get_sample_id_of_control_id
 from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage
+from labs.operations.inbound.repeated_failures import fails_for_good
 from labs.operations.inbound.reports import store_lab_reports
 from labs.queries.inbound import find_orders_by_lab_report_numbers
 from labs.states.accounts import HeldLinesAnswer
@@ -53,12 +54,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INTERNAL_ERROR = "207"  # table 0357
-_TOO_LARGE = MalformedMessage(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
-_FAILED_INSIDE = MalformedMessage(
+FAILED_INSIDE = MalformedMessage(
     INTERNAL_ERROR, "", "The message could not be processed."
 )
-_ANSWERS = {"ACK", "ORL"}
+_TOO_LARGE = MalformedMessage(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
+# ORR answers orders of labs before v2.5, some of which answer an OML with it.
+_ANSWERS = {"ACK", "ORL", "ORR"}
 _AGREED = {"AA", "CA"}
+# ORC-1, table 0119: unable to accept, unable to cancel, cancelled by the lab.
+_DECLINED = {"UA", "UC", "OC"}
 _NAME_MAX_LENGTH = 255
 _KIND_MAX_LENGTH = 50
 # Ours: read in 0.1 s. The longest message that is read takes 1.3 s (MAX_PARTS).
@@ -74,6 +78,12 @@ class MessageKey:
     account: LabAccount | None
     digest: str
     file_name: str
+
+    @property
+    def label(self) -> str:
+        """Return a text that is this message's alone."""
+        account = self.account.pk if self.account else None
+        return f"{self.tenant.pk} {self.lab.pk} {account} {self.digest}"
 
 
 def process_hl7_file_content(
@@ -121,15 +131,16 @@ def _process_message(
         refusal = broken
     except MalformedMessage as found:
         refusal = found
-    except (OperationalError, InterfaceError):
-        raise
-    except Exception as fault:  # noqa: BLE001 - kept, answered and shown instead
+    except Exception as fault:  # kept, answered and shown instead
+        is_of_database = isinstance(fault, (OperationalError, InterfaceError))
+        if is_of_database and not fails_for_good(fault, key=key.label):
+            raise
         known = _find_processed_message(key)  # another run may just have taken it
         if known is not None:
             return known
         # The type alone: its text may hold health data.
         logger.warning("a message failed: %s", type(fault).__name__)
-        refusal = _FAILED_INSIDE
+        refusal = FAILED_INSIDE
     return _store_malformed_message(actor, key, content, refusal)
 
 
@@ -209,7 +220,10 @@ def _create_message(
 def _store_acknowledgement(
     actor: Actor, key: MessageKey, header: MessageHeader, content: bytes
 ) -> InboundMessage:
-    """Store a lab's acknowledgement of an order; a rejection needs review."""
+    """Store a lab's acknowledgement of an order; a rejection needs review.
+
+    A response (ORL, ORR) may accept the message and decline its order.
+    """
     segments = parse_hl7_message(content).segments
     answer = next((one for one in segments if one.name == "MSA"), None)
     if answer is None:
@@ -224,7 +238,10 @@ def _store_acknowledgement(
         samples=(get_sample_id_of_control_id(answer.text(2)),),
     )
     order = orders[0] if orders else None
-    if answer.text(1) in _AGREED:
+    is_declined = any(
+        one.name == "ORC" and one.text(1) in _DECLINED for one in segments
+    )
+    if answer.text(1) in _AGREED and not is_declined:
         status = MessageStatus.TAKEN
         return _create_message(
             actor, key, header, "take_answer", status=status, order=order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from labs.gateways.hl7.profile.fields import ORDER_PROFILE, RESULTS_PROFILE
-from labs.gateways.hl7.profile.received import RECEIVED_PROFILE
+from labs.gateways.hl7.profile.received import ANSWERS_PROFILE, RECEIVED_PROFILE
 from labs.gateways.hl7.profile.samples import (
     write_sample_order_messages,
     write_sample_results_messages,
@@ -54,6 +54,15 @@ a line is held, O read where it is sent. Held as well: a line with characters th
 can't be read, one that a line break splits, an OBX before its OBR, and a result \
 behind its specimen."""
 
+_ANSWERS = """\
+Answer orders at once over the same connection, or later by a message of your own. \
+ACK, ORL^O22 and ORR^O02 are read. Later ones are acknowledged, an ACK is not. Usage: R \
+without which the answer is refused, O read where it is sent."""
+_OTHERS = """\
+Assay takes no orders. OML, ORM and all other messages are refused with AR and error \
+200, stored, and shown to staff under *Unmatched results*. The acknowledgement is an \
+ACK with the event of the message (`ACK^O21`)."""
+
 
 def build_hl7_messages_reference(mark: str) -> str:
     """Return docs/reference/hl7-messages.md; `mark` says that it is generated."""
@@ -66,6 +75,9 @@ def build_hl7_messages_reference(mark: str) -> str:
     lines += _show_samples(write_sample_results_messages())
     lines += ["", "## Results that are received: ORU^R01", "", _RECEIVED, ""]
     lines += _describe_fields(RECEIVED_PROFILE)
+    lines += ["", "## Answers to orders: ACK, ORL and ORR", "", _ANSWERS, ""]
+    lines += _describe_fields(ANSWERS_PROFILE)
+    lines += ["", "## Other messages", "", _OTHERS]
     return "\n".join(lines) + "\n"
 
 

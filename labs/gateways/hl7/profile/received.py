@@ -1,4 +1,4 @@
-"""Each field of a result message that is read. A test compares it with the reader.
+"""Each field of a received message that is read. Tests compare it with the readers.
 
 Usage: R without which the message is refused; H without which, or in doubt of which, a
 line is held; O read where it is sent.
@@ -51,4 +51,15 @@ SPM-17|Collected at|O|
 SPM-18|Received at|O|
 """
 
+_ANSWERS = """
+MSH-9|Message type|R|ACK, ORL or ORR, with any event
+MSA-1|Acknowledgement code|R|AA or CA accepts; AE, CE, AR and CR reject|0008
+MSA-2|Control ID|R|MSH-10 of the message that is answered
+MSA-6|Error|O|As ERR-3, of versions before 2.4|0357
+ERR-1|Error|O|Its fourth component as ERR-3, of versions before 2.5|0357
+ERR-3|Error code|O|With AR or CR: empty, 206 or 207 repeats the message later|0357
+ORC-1|Order control|O|UA, UC and OC: the order is shown to staff, though its message was accepted|0119
+"""
+
 RECEIVED_PROFILE = parse_profile(_RECEIVED)
+ANSWERS_PROFILE = parse_profile(_ANSWERS)

@@ -15,7 +15,9 @@ from labs.models import (
     InboundMessage,
     InboundReport,
 )
+from labs.operations.connections import files as files_module
 from labs.operations.connections.files import exchange_hl7_files
+from labs.operations.inbound.repeated_failures import MAX_FAILURES
 from labs.operations.outbound import EXCHANGE_JOB, send_hl7_message
 from portal.lib.secrets.encryption import encrypt_secret
 from tests.factories.accounts import ACTOR
@@ -151,6 +153,32 @@ def test_a_visit_that_ended_before_the_removal_is_repeated(server, connection):
     assert InboundReport.unscoped.count() == 1
     assert codes(server) == ["AA"]
     assert server.names("from-lab") == []
+
+
+def test_a_file_that_can_never_be_stored_does_not_hold_up_the_next(
+    server, connection, monkeypatch, caplog
+):
+    process = files_module.process_hl7_file_content
+
+    def fail_for_first(*, dropped, **inputs):
+        if dropped.name == "1.hl7":
+            raise RuntimeError("Example^Ada")
+        return process(dropped=dropped, **inputs)
+
+    monkeypatch.setattr(files_module, "process_hl7_file_content", fail_for_first)
+    server.put("1.hl7", ORU, age_s=90)
+    server.put("2.hl7", make_oru(make_test(obx()), control_id="C2"))
+
+    for _ in range(MAX_FAILURES - 1):
+        with pytest.raises(RuntimeError):
+            visit(connection)
+    assert not InboundMessage.unscoped.exists()
+    visit(connection)
+
+    assert InboundMessage.unscoped.get().control_id == "C2"
+    assert server.names("from-lab") == ["1.hl7"]
+    assert "was not stored: RuntimeError" in caplog.text
+    assert "Example" not in caplog.text
 
 
 def test_files_that_are_being_written_and_other_things_are_left_alone(

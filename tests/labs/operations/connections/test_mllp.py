@@ -14,6 +14,7 @@ from labs.models import Hl7Connection, Hl7OutboundMessage, InboundMessage
 from labs.operations.connections import mllp as mllp_module
 from labs.operations.connections.mllp import MllpProcess
 from labs.operations.connections.receiving import receive_hl7_message
+from labs.operations.inbound.repeated_failures import MAX_FAILURES
 from labs.operations.outbound import send_hl7_message
 from tests.factories.connections import make_hl7_connection
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -375,6 +376,43 @@ def test_a_message_that_could_not_be_stored_gets_no_answer(
 
     assert first == b""
     assert b"MSA|AA|C1" in again
+    assert "Example" not in caplog.text
+
+
+def test_a_message_that_can_never_be_stored_does_not_hold_up_the_next(
+    connection, monkeypatch, caplog
+):
+    def receive(*, content, **inputs):
+        if b"|C1|" in content:
+            raise RuntimeError("Example^Ada")
+        return receive_hl7_message(content=content, **inputs)
+
+    monkeypatch.setattr(mllp_module, "receive_hl7_message", receive)
+    first, second = (
+        b"\x0b" + make_oru(make_test(obx()), control_id=each) + b"\x1c\r"
+        for each in ("C1", "C2")
+    )
+
+    async def body():
+        async with running():
+            await until_open(connection.listen_port)
+            tries = [
+                await raw_exchange(connection.listen_port, first)
+                for _ in range(MAX_FAILURES - 1)
+            ]
+            # Both over one connection, as a lab sends its queue.
+            last = await raw_exchange(
+                connection.listen_port, first + second, then_end=True
+            )
+            return tries, last
+
+    tries, last = run(body)
+
+    assert tries == [b""] * (MAX_FAILURES - 1)
+    assert b"MSA|AR|C1\rERR|||207" in last
+    assert b"MSA|AA|C2\r" in last
+    assert InboundMessage.unscoped.get().control_id == "C2"
+    assert "rejected, not stored" in caplog.text
     assert "Example" not in caplog.text
 
 

@@ -20,6 +20,7 @@ from labs.operations.inbound.files import (
     process_files_of_all_hl7_folders,
     process_files_of_hl7_folder,
 )
+from labs.operations.inbound.repeated_failures import MAX_FAILURES
 from labs.queries.results.results import find_current_result_version
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -169,6 +170,32 @@ def test_a_run_that_is_killed_while_it_stores_begins_anew(order, drop, monkeypat
 
     assert before == 0
     assert find_current_result_version(order=order).number == 1
+
+
+def test_a_file_that_can_never_be_stored_does_not_hold_up_the_next(
+    order, drop, monkeypatch, caplog
+):
+    process = files.process_hl7_file_content
+
+    def fail_for_first(*, dropped, **inputs):
+        if dropped.name == "1.hl7":
+            raise RuntimeError("Example^Ada")
+        return process(dropped=dropped, **inputs)
+
+    monkeypatch.setattr(files, "process_hl7_file_content", fail_for_first)
+    write_file(drop, "1.hl7", make_oru(make_test(obx()), control_id="C0"))
+    write_file(drop, "2.hl7", results(order))
+
+    for _ in range(MAX_FAILURES - 1):
+        with pytest.raises(RuntimeError):
+            take(order)
+    assert answers(drop) == []
+    assert take(order) == 1
+
+    assert answers(drop) == [("AA", "C1", "")]
+    assert names(drop, IN) == ["1.hl7"]
+    assert "was not stored: RuntimeError" in caplog.text
+    assert "Example" not in caplog.text
 
 
 def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):

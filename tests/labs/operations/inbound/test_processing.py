@@ -3,11 +3,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from django.db import OperationalError
+from psycopg import errors
 
 from accounts.models import AuditEntry
 from labs.models import InboundMessage, InboundReport, Order, ResultVersion
 from labs.operations.inbound import reports
 from labs.operations.inbound.processing import reprocess_malformed_lab_message
+from labs.operations.inbound.repeated_failures import MAX_FAILURES
 from labs.operations.orders.placing import cancel_order
 from labs.queries.results.results import find_current_result_version
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
@@ -321,6 +324,96 @@ def test_what_a_lab_says_to_an_order_is_noted_and_not_answered(
 
     assert (message.status, message.answer) == (status, "")
     assert message.order_id == order.pk
+
+
+@pytest.mark.parametrize(
+    ("kind", "control", "status"),
+    [
+        ("ORL^O22^ORL_O22", "OK", "taken"),
+        ("ORL^O22^ORL_O22", "UA", "refused"),
+        ("ORR^O02", "OK", "taken"),
+        ("ORR^O02", "UC", "refused"),
+        ("ORR^O02", "OC", "refused"),
+    ],
+)
+def test_a_response_that_declines_an_order_is_shown_though_it_accepts_the_message(
+    order, kind, control, status
+):
+    raw = make_oru().replace(b"ORU^R01^ORU_R01", kind.encode())
+    raw += f"MSA|AA|NW{order.sample_id}\rORC|{control}|{order.sample_id}\r".encode()
+
+    message = take(order.tenant, raw, lab=order.lab)
+
+    assert (message.status, message.answer, message.order_id) == (status, "", order.pk)
+
+
+@pytest.mark.parametrize("kind", ["OML^O21^OML_O21", "ORM^O01", "ADT^A01"])
+def test_an_order_or_another_message_is_refused_and_shown(order, kind):
+    before = status_of(order)
+    raw = make_oru(make_test(placer=order.sample_id))
+
+    message = receive_kind(order, raw, kind)
+
+    assert (message.status, message.answer) == (MessageStatus.MALFORMED, "AR")
+    assert message.error_code == "200"
+    assert message.reports.count() == 0
+    assert status_of(order) == before
+
+
+@pytest.mark.parametrize("fault", [errors.QueryCanceled, errors.DeadlockDetected])
+def test_what_fails_each_time_is_held_after_some_tries_and_processed_later(
+    order, monkeypatch, fault
+):
+    raw = make_test(obx(), placer=order.sample_id)
+    with monkeypatch.context() as patched:
+        patched.setattr(reports, "find_order_by_lab_report_numbers", fail_by(fault))
+        for _ in range(MAX_FAILURES - 1):
+            with pytest.raises(OperationalError):
+                receive(order, raw)
+            assert not InboundMessage.objects.for_tenant(order.tenant).exists()
+        message = receive(order, raw)
+
+    assert (message.status, message.answer) == (MessageStatus.MALFORMED, "AR")
+    assert message.error_code == "207"
+    assert receive(order, raw).pk == message.pk
+    reprocess_malformed_lab_message(message=message, actor=ACTOR)
+    assert texts(order) == {"Glucose": "91"}
+
+
+def test_what_can_never_be_stored_is_held_at_once(order, monkeypatch):
+    fail = fail_by(errors.ProgramLimitExceeded)
+    monkeypatch.setattr(reports, "find_order_by_lab_report_numbers", fail)
+
+    message = receive(order, make_test(obx(), placer=order.sample_id))
+
+    assert (message.status, message.error_code) == (MessageStatus.MALFORMED, "207")
+
+
+def test_a_database_that_is_away_refuses_nothing_however_long(order, monkeypatch):
+    fail = fail_by(errors.AdminShutdown)
+    with monkeypatch.context() as patched:
+        patched.setattr(reports, "find_order_by_lab_report_numbers", fail)
+        for _ in range(2 * MAX_FAILURES):
+            with pytest.raises(OperationalError):
+                receive(order, make_test(obx(), placer=order.sample_id))
+
+    assert not InboundMessage.objects.for_tenant(order.tenant).exists()
+    receive(order, make_test(obx(), placer=order.sample_id))
+    assert texts(order) == {"Glucose": "91"}
+
+
+def fail_by(fault):
+    """As Django raises a fault of PostgreSQL's."""
+
+    def fail(**_):
+        raise OperationalError from fault()
+
+    return fail
+
+
+def receive_kind(order, raw, kind):
+    raw = raw.replace(b"ORU^R01^ORU_R01", kind.encode())
+    return take(order.tenant, raw, lab=order.lab)
 
 
 def test_every_message_is_audited_without_what_it_says(order):
