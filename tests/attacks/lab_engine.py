@@ -3,7 +3,8 @@
 The engine is MessageFoundry, a program of its own that `--engine` names (tried with
 0.2.1; its license is the AGPL, so it is no dependency). It takes our orders by MLLP
 with TLS into a folder, and sends the files of another folder to us, each until it is
-acknowledged. Our part is the lab behind it: it reads the one folder and fills the other.
+acknowledged. Our part is the lab behind it, which reads the one folder and fills the
+other.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tests.labs.gateways.hl7.mllp.peers import Identity
 
 POLL_S = 0.2
-CONFIGURATION = '''
+CONFIGURATION = """
 from messagefoundry import MLLP, File, RetryPolicy, Send, handler, inbound, outbound
 from messagefoundry import router
 
@@ -64,7 +65,7 @@ def route_results(msg):
 @handler("to_assay")
 def to_assay(msg):
     return Send("OB_ASSAY_ORU", msg)
-'''
+"""
 DELIVERED = """
 SELECT m.control_id FROM queue q JOIN messages m ON m.id = q.message_id
 WHERE q.destination_name = 'OB_ASSAY_ORU' AND q.status = 'done'

@@ -69,7 +69,9 @@ def make_results(message: hl7.Message, books: Books) -> list[tuple[str, bytes]]:
             status=status,
         )
         control_id = f"R{number:06}.{version}"
-        made.append((control_id, make_oru(test, patient=patient, control_id=control_id)))
+        made.append(
+            (control_id, make_oru(test, patient=patient, control_id=control_id))
+        )
     return made
 
 

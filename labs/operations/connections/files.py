@@ -138,7 +138,7 @@ def _take(
         if not fails_for_good(fault, key=f"{connection.pk} {digest}"):
             raise
         # The type alone: its text may hold health data.
-        logger.error(
+        logger.warning(
             "a file of connection %s was not stored: %s",
             connection.pk,
             type(fault).__name__,

@@ -155,7 +155,7 @@ class MllpProcess:
             digest = hashlib.sha256(content).hexdigest()
             if not fails_for_good(error, key=f"{key} {digest}"):
                 return None
-            logger.error("a message of connection %s was rejected, not stored", key)
+            logger.warning("a message of connection %s was rejected, not stored", key)
             return _reject(content, digest)
 
     def _store(self, key: UUID, content: bytes) -> bytes | None:

@@ -124,7 +124,7 @@ def process_files_of_hl7_folder(
             if not fails_for_good(fault, key=f"{drop.path} {dropped.digest}"):
                 raise
             # The type alone: its text may hold health data.
-            logger.error(
+            logger.warning(
                 "a file of lab %s was not stored: %s", lab.slug, type(fault).__name__
             )
             continue

@@ -56,8 +56,8 @@ behind its specimen."""
 
 _ANSWERS = """\
 Answer orders at once over the same connection, or later by a message of your own. \
-ACK, ORL^O22 and ORR^O02 are read. Later ones are acknowledged, an ACK is not. Usage: R \
-without which the answer is refused, O read where it is sent."""
+ACK, ORL^O22 and ORR^O02 are read. Later ones are acknowledged, an ACK is not. \
+Usage: R without which the answer is refused, O read where it is sent."""
 _OTHERS = """\
 Assay takes no orders. OML, ORM and all other messages are refused with AR and error \
 200, stored, and shown to staff under *Unmatched results*. The acknowledgement is an \

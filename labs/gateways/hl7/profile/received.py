@@ -58,7 +58,8 @@ MSA-2|Control ID|R|MSH-10 of the message that is answered
 MSA-6|Error|O|As ERR-3, of versions before 2.4|0357
 ERR-1|Error|O|Its fourth component as ERR-3, of versions before 2.5|0357
 ERR-3|Error code|O|With AR or CR: empty, 206 or 207 repeats the message later|0357
-ORC-1|Order control|O|UA, UC and OC: the order is shown to staff, though its message was accepted|0119
+ORC-1|Order control|O|UA, UC and OC: the order is shown to staff, though its \
+message was accepted|0119
 """
 
 RECEIVED_PROFILE = parse_profile(_RECEIVED)

@@ -39,7 +39,10 @@ def test_without_a_connection_nothing_is_wrong():
 def test_a_connection_that_works_is_counted(connection):
     finding = check_lab_connections()
 
-    assert (finding.ok, finding.sentence) == (True, "Connections to labs: 1, none fails.")
+    assert (finding.ok, finding.sentence) == (
+        True,
+        "Connections to labs: 1, none fails.",
+    )
 
 
 @pytest.mark.parametrize("seen_at", [None, 31])
