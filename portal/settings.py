@@ -506,10 +506,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
+    "LICENSE": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "portal.api_docs.operations.complete_document",
+    ],
     "PREPROCESSING_HOOKS": ["portal.lib.api.schema.keep_only_api_paths_in_schema"],
     "SCHEMA_PATH_PREFIX": r"/(v1/org|v2|v3|lab_report/v1)",
 }

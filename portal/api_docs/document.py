@@ -20,16 +20,18 @@ from portal.lib.database.time_limits import RETRY_AFTER_S
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+JSON, YAML = "json", "yaml"
 _making = threading.Lock()
-_made: list[bytes] = []
+_made: dict[str, bytes] = {}
 
 
 @require_safe
-def show_openapi_document(_request: HttpRequest) -> HttpResponse:
-    """Return the OpenAPI document of all API calls, as YAML.
+def show_openapi_document(request: HttpRequest) -> HttpResponse:
+    """Return the OpenAPI document of all API calls, as YAML or JSON.
 
-    Depends on nothing that a request says. Errors: 503 `busy` with Retry-After while
-    another thread of the process makes it, so that those who ask hold no thread.
+    The form is that of `?format=json` or `?format=yaml`, else what Accept prefers, else
+    YAML. Errors: 503 `busy` with Retry-After while another thread of the process makes
+    it, so that those who ask hold no thread.
     """
     if not _made:
         if not _making.acquire(blocking=False):
@@ -41,16 +43,45 @@ def show_openapi_document(_request: HttpRequest) -> HttpResponse:
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
         try:
-            # The library has no types.
-            generator: Any = SchemaGenerator
-            renderer: Any = OpenApiYamlRenderer()
-            document = generator().get_schema(public=True)
-            document["servers"] = [{"url": settings.PUBLIC_URL}]
-            _made.append(renderer.render(document))
+            if not _made:
+                document = build_openapi_document()
+                _made[JSON] = dump_json(document)
+                # The library has no types.
+                renderer: Any = OpenApiYamlRenderer()
+                _made[YAML] = renderer.render(document)
         finally:
             _making.release()
+    form = _find_form(request)
+    types = {JSON: MEDIA_TYPE, YAML: OpenApiYamlRenderer.media_type}
     return HttpResponse(
-        _made[0],
-        content_type=OpenApiYamlRenderer.media_type,
-        headers={"Content-Disposition": 'inline; filename="assay-api.yaml"'},
+        _made[form],
+        content_type=types[form],
+        headers={
+            "Content-Disposition": f'inline; filename="assay-api.{form}"',
+            "Vary": "Accept",
+        },
     )
+
+
+def build_openapi_document() -> dict[str, Any]:
+    """Make the document of this installation: its address and whom to ask."""
+    generator: Any = SchemaGenerator
+    document: dict[str, Any] = generator().get_schema(public=True)
+    document["servers"] = [
+        {"url": settings.PUBLIC_URL, "description": "This installation"}
+    ]
+    document["info"]["contact"] = {
+        "name": "Documentation",
+        "url": f"{settings.PUBLIC_URL}/docs/",
+    }
+    return document
+
+
+def _find_form(request: HttpRequest) -> str:
+    form = request.GET.get("format", "").lower()
+    if form in (JSON, YAML):
+        return form
+    wanted = request.get_preferred_type(
+        [OpenApiYamlRenderer.media_type, "application/yaml", MEDIA_TYPE]
+    )
+    return JSON if wanted == MEDIA_TYPE else YAML

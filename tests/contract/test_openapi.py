@@ -14,6 +14,7 @@ from tests.contract.document import SNAPSHOT, check_answer, document
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.factories import info_body
+from users.api.v2.views.former import RAW_RESOURCES
 from users.operations.sources.sources import connect_source
 from users.operations.users.users import SANDBOX_USER_LIMIT
 
@@ -129,6 +130,15 @@ def test_the_paths_of_users_are_the_contracts():
         ("GET", "/v2/timeseries/workouts/{workout_id}/stream"),
         ("PUT", "/v2/timeseries/workouts/{workout_id}/stream"),
         ("GET", "/v2/timeseries/sleep/{sleep_id}/stream"),
+        *(
+            ("GET", f"/v2/summary/{resource}/{{user_id}}/raw")
+            for resource in (*RAW_RESOURCES, "devices")
+        ),
+        *(
+            ("GET", f"/v2/timeseries/{{user_id}}/cholesterol/{kind}")
+            for kind in ("hdl", "ldl", "total", "triglycerides")
+        ),
+        ("GET", "/v2/timeseries/{user_id}/{resource}"),
         ("POST", "/v2/timeseries/{user_id}/{resource}"),
         ("GET", "/v2/timeseries/{user_id}/{resource}/grouped"),
         ("GET", "/v2/aggregate/{user_id}/{resource}"),

@@ -188,7 +188,7 @@ class SampleBatchInputs(SummaryBatchInputs):
     sport = Str(max_length=SPORT_MAX_LENGTH, required=False)
 
 
-class SampleFilterInputs(CursorInputs):
+class SampleRangeInputs(Inputs):
     """Range and source of samples; both ends are inclusive."""
 
     start_date = QueryMoment(
@@ -196,6 +196,11 @@ class SampleFilterInputs(CursorInputs):
     )
     end_date = QueryMoment(required=False, help_text="Inclusive; default: now")
     provider = QueryText(required=False)
+
+
+class SampleFilterInputs(SampleRangeInputs, CursorInputs):
+    """Range, source and page of samples."""
+
     limit = QueryInt(default=SAMPLE_PAGE_SIZE, min_value=1, max_value=SAMPLE_PAGE_MAX)
     cursor = QueryText(
         required=False,

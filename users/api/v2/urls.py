@@ -6,6 +6,7 @@ from portal.lib.api.views import mount_api_view
 from users.api.v2.views.aggregates import AggregateView
 from users.api.v2.views.completeness import CompletenessView
 from users.api.v2.views.demo_sources import DemoConnectionView
+from users.api.v2.views.former import UserSamplesView, former_endpoints
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
 from users.api.v2.views.links import LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
@@ -17,7 +18,7 @@ from users.api.v2.views.sources import (
 )
 from users.api.v2.views.streams import SleepStreamView, WorkoutStreamView
 from users.api.v2.views.summaries import summary_endpoints
-from users.api.v2.views.timeseries import GroupedSamplesView, SampleBatchView
+from users.api.v2.views.timeseries import GroupedSamplesView
 from users.api.v2.views.user_info import LatestUserInfoView, UserInfoView
 from users.api.v2.views.users import (
     ResolveUserView,
@@ -59,6 +60,7 @@ urlpatterns = [
         "introspect/historical_pull", HistoriesView, "api-introspect-historical-pull"
     ),
     *summary_endpoints,
+    *former_endpoints,
     mount_api_view(
         "timeseries/workouts/<workout_id>/stream",
         WorkoutStreamView,
@@ -68,7 +70,7 @@ urlpatterns = [
         "timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"
     ),
     mount_api_view(
-        "timeseries/<user_id>/<resource>", SampleBatchView, "api-timeseries"
+        "timeseries/<user_id>/<resource>", UserSamplesView, "api-timeseries"
     ),
     mount_api_view(
         "timeseries/<user_id>/<resource>/grouped",

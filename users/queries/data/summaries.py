@@ -35,6 +35,20 @@ class SummaryRow(NamedTuple):
     updated_at: datetime
 
 
+class RawSummaryRow(NamedTuple):
+    """A stored summary with the element as it came."""
+
+    id: UUID
+    kind: str
+    provider: str
+    device_id: UUID | None
+    starts_at: datetime
+    body: dict[str, Any]
+    raw: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class SummaryPage:
     """A summary, earlier ones (newest first), and the next one."""
@@ -131,6 +145,45 @@ def find_latest_summary(
     )
     found = _summary_rows(latest, [user.tenant_id, user.pk, kind, provider])
     return found[0] if found else None
+
+
+def list_raw_summaries(
+    *, user: User, kind: str, start: date, end: date, provider: str | None = None
+) -> list[RawSummaryRow]:
+    """Return a user's summaries as they came, by start; one query.
+
+    `start` and `end` bound the calendar date, inclusive. `provider` is a slug, None for
+    all.
+    """
+    return _raw_rows(
+        "AND calendar_date BETWEEN %s AND %s AND provider = coalesce(%s, provider)"
+        " ORDER BY starts_at, id",
+        [user.tenant_id, user.pk, kind, start, end, provider],
+    )
+
+
+def find_latest_raw_summary(
+    *, user: User, kind: str, provider: str | None = None
+) -> RawSummaryRow | None:
+    """Return the summary of a kind stored or changed last, as it came; one query."""
+    found = _raw_rows(
+        "AND provider = coalesce(%s, provider) ORDER BY updated_at DESC, id LIMIT 1",
+        [user.tenant_id, user.pk, kind, provider],
+    )
+    return found[0] if found else None
+
+
+def _raw_rows(condition: str, inputs: Sequence[object]) -> list[RawSummaryRow]:
+    found = rows.fetch_rows(
+        "SELECT id, kind, provider, device_id, starts_at, body::text, raw::text,"  # noqa: S608 - text of ours
+        " created_at, updated_at FROM users_summary"
+        f" WHERE tenant_id = %s AND user_id = %s AND kind = %s {condition}",
+        inputs,
+    )
+    return [
+        RawSummaryRow(*row[:5], *map(orjson.loads, row[5:7]), *row[7:])  # type: ignore[call-arg]  # nine columns
+        for row in found
+    ]
 
 
 def _summary_rows(condition: str, inputs: Sequence[object]) -> list[SummaryRow]:

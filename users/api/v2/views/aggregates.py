@@ -15,7 +15,7 @@ from portal.lib.api.views import json_response
 from portal.lib.periods import find_time_zone_by_name
 from users.analysis.aggregates import AggregateRequest, aggregate_samples
 from users.api.v2.inputs import AggregateInputs
-from users.api.v2.views.timeseries import _RESOURCE, SamplesView
+from users.api.v2.views.timeseries import RESOURCE, SamplesView
 from users.payloads.aggregates import AggregateAnswer, build_aggregate_response
 from users.wearables.values import EARLIEST
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _AHEAD = timedelta(days=366)
 
 
-@extend_schema(parameters=[_RESOURCE])
+@extend_schema(parameters=[RESOURCE])
 class AggregateView(SamplesView):
     """Serve GET /v2/aggregate/{user_id}/{resource}."""
 

@@ -41,6 +41,8 @@ from users.wearables.resources import ELEMENTS_MAX
 from users.wearables.summaries import SUMMARIES, WORKOUTS
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from django.http import HttpResponse
     from django.urls import URLPattern
     from rest_framework.request import Request
@@ -75,22 +77,13 @@ class SummaryView(UserAPIView):
         """Summaries in a date range, ascending by start; no pages (contract 4.1)."""
         user = self.get_user(user_id)
         query = validate_query_string(request, self.filters)
-        start = query["start_date"]
-        # Until now, wherever the user is; a summary has the date of its own zone.
-        end = query.get("end_date") or max(
-            start, (timezone.now() + _FARTHEST_EAST).date()
-        )
-        if end < start:
-            at = ("query", "end_date")
-            raise RequestInvalid(
-                [FieldError(at, "The end must not be before the start.", "value_error")]
-            )
+        start, end = query["start_date"], find_last_day(query)
         found = list_user_summaries(
             user=user,
             kind=self.resource.slug,
             start=start,
             end=end,
-            provider=_lower(query.get("provider")),
+            provider=lower_provider(query.get("provider")),
             is_span=self.resource.is_span,
         )
         whole = fill_missing_workout_zones(
@@ -112,7 +105,7 @@ class SummaryView(UserAPIView):
         found = find_latest_summary(
             user=user,
             kind=self.resource.slug,
-            provider=_lower(query.get("provider")),
+            provider=lower_provider(query.get("provider")),
         )
         if found is None:
             raise NotFound("summary_missing", "Summary not found.")
@@ -196,7 +189,25 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
     return View
 
 
-def _lower(slug: str | None) -> str | None:
+def find_last_day(query: dict[str, Any]) -> date:
+    """Return the last day of a range. Raises: 422 where it is before the first.
+
+    Without one until now, wherever the user is; a summary has the date of its own zone.
+    """
+    start: date = query["start_date"]
+    end: date = query.get("end_date") or max(
+        start, (timezone.now() + _FARTHEST_EAST).date()
+    )
+    if end < start:
+        at = ("query", "end_date")
+        raise RequestInvalid(
+            [FieldError(at, "The end must not be before the start.", "value_error")]
+        )
+    return end
+
+
+def lower_provider(slug: str | None) -> str | None:
+    """Return the slug of a filter as sources are written."""
     return slug if slug is None else slug.lower()
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from users.wearables.timeseries import TimeseriesResource
 
 _TICK = timedelta(microseconds=1)
-_RESOURCE = OpenApiParameter(
+RESOURCE = OpenApiParameter(
     "resource",
     str,
     OpenApiParameter.PATH,
@@ -66,12 +66,12 @@ _RESOURCE = OpenApiParameter(
         for slug, resource in sorted(TIMESERIES.items())
     ),
 )
-_SAMPLES = {"type": "array", "items": JsonShape("Sample", build_schema_of_any_sample())}
+SAMPLES = {"type": "array", "items": JsonShape("Sample", build_schema_of_any_sample())}
 _GROUP = JsonShape(
     "SampleGroup",
     {
         "type": "object",
-        "properties": {"source": JsonShape("SampleSource", SOURCE), "data": _SAMPLES},
+        "properties": {"source": JsonShape("SampleSource", SOURCE), "data": SAMPLES},
         "required": ["source", "data"],
     },
 )
@@ -139,7 +139,7 @@ class SamplesView(UserAPIView):
         return resource
 
 
-@extend_schema(parameters=[_RESOURCE])
+@extend_schema(parameters=[RESOURCE])
 class GroupedSamplesView(SamplesView):
     """Serve GET /v2/timeseries/{user_id}/{resource}/grouped."""
 
@@ -162,7 +162,7 @@ class GroupedSamplesView(SamplesView):
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
         query = validate_query_string(request, SampleFilterInputs)
-        start, end = _bounds(user, query)
+        start, end = get_sample_bounds(user, query)
         provider = query.get("provider")
         page = get_sample_page(
             user=user,
@@ -177,7 +177,7 @@ class GroupedSamplesView(SamplesView):
         return json_response(build_grouped_samples_response(page))
 
 
-@extend_schema(parameters=[_RESOURCE])
+@extend_schema(parameters=[RESOURCE])
 class SampleBatchView(SamplesView):
     """Serve POST /v2/timeseries/{user_id}/{resource}."""
 
@@ -214,7 +214,7 @@ class SampleBatchView(SamplesView):
         return Response(answer)
 
 
-def _bounds(user: User, inputs: dict[str, Any]) -> tuple[datetime, datetime]:
+def get_sample_bounds(user: User, inputs: dict[str, Any]) -> tuple[datetime, datetime]:
     """Return the requested range, its end exclusive. Raises: 422."""
     zone = find_time_zone_by_name(user.fallback_time_zone)
     now = timezone.now()
