@@ -7,25 +7,39 @@ believed only where name, value, unit and range all speak for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
 from reports.parser.pages import Word
+from reports.parser.readers.aligned_tables import (
+    is_near_range,
+    read_rows_in_aligned_columns,
+)
 from reports.parser.readers.patterns import propose_rows_in_patterns
 from reports.parser.rows.grammar import swallows_row
 from reports.parser.rows.row import Row, Section, list_words_of_fields
+from reports.parser.rows.settling import drop_serial_numbers_from_names
 from reports.parser.rows.wording import (
     clean_printed_name,
     is_exact_value,
     is_sentence_part,
 )
 from reports.parser.text.fields import find_unit_in_range, is_laboratory_mark, is_unit
-from reports.parser.text.ranges import is_plain_numeric_range
-from reports.parser.text.values import is_numeric_value
+from reports.parser.text.ranges import is_plain_numeric_range, parse_range_bounds
+from reports.parser.text.values import is_numeric_value, parse_printed_number
 
 # Between readings as plausible, the one with more words of the name.
-_INK = 0.1
+_INK = 0.05
+# By how much a reading must be better, and one that takes another number for the value.
+_EVEN, _SURER = 0.01, 0.12
+# What a sign of a slip takes from a reading.
+_SLIP = 1.5
+_NUMBER_IN_NAME = re.compile(
+    r"\s[<>]?\d+(?:[.,]\d+)?(?:\s*[-–]\s*\d|\s+\S+/\S|$)|\d[.,]\d+\s|\s[kmµu]?g/d?L\b"
+)
 # Of names that have a second one beside them.
 _COLUMNS, _FEWEST_NAMES, _MOST_NAMES = 2, 4, 0.5
 
@@ -38,13 +52,46 @@ def judge_rows_of_page(
     rows: as other readers have them, in reading order; kept wherever they explain
     their words as well.
     """
+    drop_serial_numbers_from_names(rows)
     _drop_second_names(rows, section)
+    for table in read_rows_in_aligned_columns(lines, section.copy()):
+        # A table of which no other reader has a row must speak for itself.
+        shared = not rows or not used_words(rows).isdisjoint(used_words(table))
+        rows = _settle(rows, table, section, _Table(table).has if shared else _is_whole)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
-    for own, others in _conflicts(rows, proposed):
+    return _settle(rows, proposed, section, _is_whole)
+
+
+def _settle(
+    rows: list[Row],
+    proposed: Sequence[Row],
+    section: Section,
+    may_stand: Callable[[Row, Section], bool],
+) -> list[Row]:
+    """Return rows with each question answered by the reading that explains it best.
+
+    Which column has the results is one question for all rows of a table.
+    """
+    asked = [
+        (own, others, {_value(r) for r in own} == {_value(r) for r in others})
+        for own, others in _conflicts(rows, proposed)
+    ]
+    gains = [
+        _weigh(others, section, one_value=alike) - _weigh(own, section, one_value=alike)
+        for own, others, alike in asked
+    ]
+    moved = sum(
+        gain
+        for gain, (own, _, alike) in zip(gains, asked, strict=True)
+        if own and not alike
+    )
+    for gain, (own, others, alike) in zip(gains, asked, strict=True):
         if not own:
-            rows = _insert(rows, [row for row in others if _is_whole(row, section)])
-        elif _weigh(others, section) > _weigh(own, section):
+            rows = _insert(rows, [row for row in others if may_stand(row, section)])
+        elif (gain > _EVEN) if alike else (moved > _SURER and gain > -_SURER):
+            if alike and len(own) == len(others) == 1:
+                others = [_complete(others[0], own[0])]
             at = next(n for n, row in enumerate(rows) if row is own[0])
             left = [row for row in rows if not any(row is one for one in own)]
             rows = [*left[:at], *others, *left[at:]]
@@ -74,6 +121,11 @@ def _drop_second_names(rows: Sequence[Row], section: Section) -> None:
 
 def _is_in_column(x0: float, starts: Sequence[float]) -> bool:
     return sum(abs(x0 - start) < 1 for start in starts) > len(starts) / 2
+
+
+def used_words(rows: Sequence[Row]) -> set[int]:
+    """Return the words of rows, each by its identity."""
+    return {word for row in rows for word in _words(row)}
 
 
 def _words(row: Row) -> Iterable[int]:
@@ -129,11 +181,31 @@ def _conflicts(
     return [(own, others) for _, own, others in questions if others]
 
 
-def _weigh(rows: Sequence[Row], section: Section) -> float:
-    return sum(_plausibility(row, section) for row in rows)
+def _value(row: Row) -> tuple[int, ...]:
+    return tuple(map(id, row.fields.value_words))
 
 
-def _plausibility(row: Row, section: Section) -> float:
+def _complete(row: Row, other: Row) -> Row:
+    """Return a row with the unit and range that only another reading of it has."""
+    fields, beside = row.fields, other.fields
+    own = set(_words(row))
+    if not fields.units and own.isdisjoint(map(id, beside.units_words)):
+        fields = replace(fields, units=beside.units, units_words=beside.units_words)
+    if not fields.range and own.isdisjoint(map(id, beside.range_words)):
+        fields = replace(fields, range=beside.range, range_words=beside.range_words)
+    row.fields = replace(fields, flag=fields.flag or beside.flag)
+    return row
+
+
+def _weigh(rows: Sequence[Row], section: Section, *, one_value: bool) -> float:
+    """Return how plausible rows are; one_value: the other reading has their values."""
+    slips = _SLIPS if not one_value else _SLIPS[:-1]
+    return sum(_plausibility(row, section, slips) for row in rows)
+
+
+def _plausibility(
+    row: Row, section: Section, slips: Sequence[Callable[[Row], bool]]
+) -> float:
     fields = row.fields
     if _swallows(row):
         return 0.0
@@ -142,12 +214,73 @@ def _plausibility(row: Row, section: Section) -> float:
         + 2.0 * section.knows(row.test_name, fields)
         + is_unit(fields.units or "")
         + 0.5 * (bool(fields.range) + _is_range(fields.range or ""))
-        + _INK * len(row.name)
+        + _INK * (len(row.name) + len(list_words_of_fields(fields)))
+        - _SLIP * sum(is_slip(row) for is_slip in slips)
     )
+
+
+def _is_span(row: Row) -> bool:
+    """Whether a value is rather a range: '12 - 16', without one of its own."""
+    value = row.fields.value
+    return (
+        is_plain_numeric_range(value)
+        and not is_exact_value(value)
+        and not (value.strip()[:1] in "<>≤≥" and row.fields.range)
+    )
+
+
+def _holds_more(row: Row) -> bool:
+    """Whether a value is a number with something beside it: '12.9 Normal'."""
+    value = row.fields.value
+    return value[:1].isdigit() and not is_numeric_value(value)
+
+
+def _holds_number(row: Row) -> bool:
+    """Whether a name holds what is rather a value, a range or a unit."""
+    return bool(_NUMBER_IN_NAME.search(row.test_name))
+
+
+def _is_far(row: Row) -> bool:
+    """Whether a value is many times off its own range, as the number of a chart is."""
+    bounds = parse_range_bounds(row.fields.range or "")
+    size = parse_printed_number(row.fields.value)
+    return size is not None and not is_near_range(size, bounds)
+
+
+_SLIPS = (_is_span, _holds_more, _holds_number, _is_far)
 
 
 def _swallows(row: Row) -> bool:
     return swallows_row(row.test_name) or swallows_row(row.fields.range or "")
+
+
+class _Table:
+    """What most rows of a table print: a row of it has as much."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        units = sum(bool(row.fields.units) for row in rows)
+        ranges = sum(bool(row.fields.range) for row in rows)
+        self._united = 2 * units > len(rows)
+        self._ranged = 2 * ranges > len(rows)
+
+    def has(self, row: Row, section: Section) -> bool:
+        """Return whether a row needs no other reading to be believed."""
+        fields = row.fields
+        united, ranged = is_unit(fields.units or ""), _is_range(fields.range or "")
+        if is_sentence_part(row.test_name) or not is_numeric_value(fields.value):
+            return False
+        own = set(_words(row))
+        if any(
+            is_numeric_value(word.text) and id(word) not in own
+            for word in row.line.words
+        ):
+            # Another reader saw the numbers of this line and could not choose.
+            return False
+        if united and ranged:
+            return True
+        usual = united >= self._united and ranged >= self._ranged
+        known = is_exact_value(fields.value) and section.knows(row.test_name, fields)
+        return usual and (united or ranged) and known
 
 
 def _is_whole(row: Row, section: Section) -> bool:

@@ -51,7 +51,7 @@ def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:
             row.name_text = _LAB_NUMBER.sub("", row.test_name)
-    _drop_serials(rows)
+    drop_serial_numbers_from_names(rows)
     _agree_on_ranges(rows)
     for row in rows:
         row.name_text = strip_status_words_from_name(row.test_name)
@@ -69,8 +69,8 @@ def _drop_gloss(row: Row) -> None:
         row.name, row.name_text = words, ""
 
 
-def _drop_serials(rows: Sequence[Row]) -> None:
-    """Leave out the numbers that count the rows: '1 Sodium', '2 Potassium'."""
+def drop_serial_numbers_from_names(rows: Sequence[Row]) -> None:
+    """Leave out of names the numbers that count the rows: '1 Sodium', '2 Urea'."""
     counted = [
         row for row in rows if len(row.name) > 1 and _SERIAL.fullmatch(row.name[0].text)
     ]

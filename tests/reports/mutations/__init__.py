@@ -39,7 +39,7 @@ _TITLES = {
     "other": "Result (SI)",
     "chart": "",
 }
-_GLOSSES = {
+GLOSSES = {
     "chinese": ("钠测定", "总胆固醇", "血红蛋白", "估計腎小球濾過率"),
     "russian": ("Натрий", "Общий холестерин", "Гемоглобин", "Мочевина"),
     "arabic": ("صوديوم", "كوليسترول", "هيموجلوبين", "يوريا"),
@@ -51,7 +51,7 @@ _GLOSSES = {
 class Mutation:
     """One trait of a page: the order of its columns, and what stands in them.
 
-    gloss: a language of _GLOSSES, in a column of its own or behind the name. wraps:
+    gloss: a language of GLOSSES, in a column of its own or behind the name. wraps:
     the part that goes on below. joined: parts that stand in one cell with the part
     before. bare: parts that the page does not print.
     """
@@ -89,11 +89,11 @@ MUTATIONS = (
     Mutation("earlier result, untitled", (*PLAIN, "previous"), titled=False),
     *(
         Mutation(f"{gloss} gloss, own column", GLOSSED, gloss=gloss)
-        for gloss in _GLOSSES
+        for gloss in GLOSSES
     ),
     *(
         Mutation(f"{gloss} gloss, untitled", GLOSSED, gloss=gloss, titled=False)
-        for gloss in _GLOSSES
+        for gloss in GLOSSES
     ),
     Mutation("Chinese gloss before the name", ("gloss", *PLAIN), gloss="chinese"),
     Mutation("unit in the value's cell", joined=("unit",)),
@@ -178,7 +178,7 @@ def _cells(mutation: Mutation, row: TrueRow, at: int) -> list[str]:
         "flag": level or ("Normal" if at % 2 else ""),
         "method": ("Photometry", "Calculated", "ISE")[at % 3],
         "previous": f"{number * 1.1:.1f}",
-        "gloss": _GLOSSES[mutation.gloss][at % 4] if mutation.gloss else "",
+        "gloss": GLOSSES[mutation.gloss][at % 4] if mutation.gloss else "",
         "chart": str(10 * at),
     }
     cells: list[str] = []
