@@ -5,6 +5,8 @@ Each team has a folder for each of its lab accounts, so that files of teams neve
 `out` has our orders and acknowledgements, `in` the lab's files, `done` and `failed` the
 processed ones. Writers create a file under a name that begins with a dot or ends in
 `.tmp` or `.part`, and rename it when it is complete.
+
+Each step raises OSError, a TimeoutError where the share hangs.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from uuid import UUID
 from django.conf import settings
 
 from labs.gateways.hl7.messages import MAX_FILE_BYTES
+from labs.gateways.hl7.time_limit import limit_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -94,14 +97,15 @@ class DropFolder:
             str(self.account_id or PLATFORM),
         )
 
+    @limit_time
     def create(self) -> None:
         """Create the folder if missing, accessible to this user only."""
-        for name in (OUT, IN, DONE, FAILED):
-            (self.path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._create()
 
+    @limit_time
     def write_file(self, name: str, content: bytes) -> None:
         """Write or replace a file for the lab. Raises: OSError."""
-        self.create()
+        self._create()
         unfinished = self.path / OUT / f".{name}"
         with open(unfinished, "wb", opener=_open_with_group_access) as opened:
             opened.write(content)
@@ -109,6 +113,11 @@ class DropFolder:
             os.fsync(opened.fileno())
         unfinished.replace(self.path / OUT / name)
 
+    def _create(self) -> None:
+        for name in (OUT, IN, DONE, FAILED):
+            (self.path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @limit_time
     def check_access(self) -> None:
         """Write, list and delete a file in each of the folders, which must exist.
 
@@ -123,6 +132,7 @@ class DropFolder:
             finally:
                 tried.unlink(missing_ok=True)
 
+    @limit_time
     def list_waiting_files(self, *, now: datetime) -> list[str]:
         """List the names of incoming files, oldest first."""
         found: list[tuple[float, str]] = []
@@ -144,6 +154,7 @@ class DropFolder:
                 found.append((changed, entry.name))
         return [name for _, name in sorted(found)]
 
+    @limit_time
     def read_file(self, name: str) -> DroppedFile | None:
         """Return an incoming file; None if it is gone or no file. Raises: OSError."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -162,6 +173,7 @@ class DropFolder:
                 digest.update(block)
         return DroppedFile(name, None, digest.hexdigest())
 
+    @limit_time
     def archive_file(self, dropped: DroppedFile, *, failed: bool) -> None:
         """Move a file out of `in`; do nothing if another run has. Raises: OSError."""
         name = f"{dropped.digest[:12]}-{dropped.name}"[:_NAME_MAX_LENGTH]
@@ -172,6 +184,7 @@ class DropFolder:
         except FileNotFoundError:
             return
 
+    @limit_time
     def delete_old_archive(self, *, now: datetime) -> None:
         """Delete files archived longer than DONE_RETENTION ago."""
         before = (now - DONE_RETENTION).timestamp()
@@ -191,8 +204,8 @@ def _open_with_group_access(path: str, flags: int) -> int:
 
 
 def list_hl7_drop_folders() -> Iterator[DropFolder]:
-    """List the existing folders; skip names of another form."""
-    for path in sorted(Path(settings.HL7_DIR).glob(f"*/*/*/*/{IN}")):
+    """List the existing folders; skip names of another form. Raises: OSError."""
+    for path in _list_paths(Path(settings.HL7_DIR), f"*/*/*/*/{IN}"):
         *_, team_slug, environment, lab_slug, account, _ = path.parts
         try:
             account_id = None if account == PLATFORM else UUID(account)
@@ -208,14 +221,23 @@ def delete_hl7_files_containing_names(
 
     In every folder of every lab, those that wait included; returns how many.
     """
-    removed = 0
-    for path in Path(settings.HL7_DIR, team_slug, environment).glob("*/*/*/*"):
-        # A file may be put away by another process meanwhile.
-        with suppress(FileNotFoundError):
-            if path.is_symlink() or not path.is_file():
-                continue
-            content = path.read_bytes()
-            if any(name in content or name in path.name.encode() for name in names):
-                path.unlink()
-                removed += 1
-    return removed
+    paths = _list_paths(Path(settings.HL7_DIR, team_slug, environment), "*/*/*/*")
+    return sum(_delete_file_containing(path, names) for path in paths)
+
+
+@limit_time
+def _list_paths(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern))
+
+
+@limit_time
+def _delete_file_containing(path: Path, names: Collection[bytes]) -> bool:
+    # A file may be put away by another process meanwhile.
+    with suppress(FileNotFoundError):
+        if path.is_symlink() or not path.is_file():
+            return False
+        content = path.read_bytes()
+        if any(name in content or name in path.name.encode() for name in names):
+            path.unlink()
+            return True
+    return False

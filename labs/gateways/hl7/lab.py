@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from labs.gateways.base import LabUnavailable, Requisition
 from labs.gateways.hl7.drop import DropFolder
+from labs.gateways.hl7.faults import ConnectionFailed
 from labs.gateways.hl7.mllp.client import Destination, check_mllp_destination
 from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_messages
 from labs.gateways.hl7.sftp import SftpServer, check_sftp_server
 from labs.queries.connections import find_hl7_connection
-from labs.states.connections import Transport
+from labs.states.connections import Transport, TransportFault
 from portal.lib.secrets.encryption import decrypt_secret
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ class Hl7Lab:
             check_hl7_connection(connection)
             return
         drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
-        _check_folder(drop)
+        try:
+            drop.check_access()
+        except OSError as error:
+            raise LabUnavailable(type(error).__name__) from None
 
     def _prepare(
         self, order: Order, control: str, sample_id: str
@@ -112,14 +116,17 @@ class Hl7Lab:
 def check_hl7_connection(connection: Hl7Connection) -> None:
     """Reach the other side of a connection, and send nothing.
 
-    Raises: ConnectionFailed, or LabUnavailable for a folder.
+    Raises: ConnectionFailed.
     """
     if connection.transport == Transport.MLLP:
         asyncio.run(check_mllp_destination(get_mllp_destination(connection)))
     elif connection.transport == Transport.SFTP:
         check_sftp_server(get_sftp_server(connection))
     else:
-        _check_folder(DropFolder.for_connection(connection))
+        try:
+            DropFolder.for_connection(connection).check_access()
+        except OSError:
+            raise ConnectionFailed(TransportFault.FOLDER) from None
 
 
 def get_mllp_destination(connection: Hl7Connection) -> Destination:
@@ -143,13 +150,6 @@ def get_sftp_server(connection: Hl7Connection) -> SftpServer:
         outgoing_folder=connection.outgoing_folder,
         secret=decrypt_secret(connection.secret) if connection.secret else "",
     )
-
-
-def _check_folder(drop: DropFolder) -> None:
-    try:
-        drop.check_access()
-    except OSError as error:
-        raise LabUnavailable(type(error).__name__) from None
 
 
 def _make_sample_id(order: Order) -> str:

@@ -30,7 +30,7 @@ from labs.operations.connections.reporting import (
     record_connection_success,
 )
 from labs.queries.connections import find_hl7_connection, list_used_listen_ports
-from labs.states.connections import Transport
+from labs.states.connections import Transport, TransportFault
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.network.addresses import parse_ip_address
 from portal.lib.secrets.encryption import decrypt_secret, encrypt_secret
@@ -112,9 +112,9 @@ def check_connection_now(*, connection: Hl7Connection) -> None:
 
     Not inside a transaction. Raises: connection_failed (503).
     """
-    if connection.transport == Transport.FOLDER:
-        DropFolder.for_connection(connection).create()
     try:
+        if connection.transport == Transport.FOLDER:
+            _create_folder(connection)
         check_hl7_connection(connection)
     except ConnectionFailed as failure:
         record_connection_failure(connection, fault=failure.fault)
@@ -123,6 +123,13 @@ def check_connection_now(*, connection: Hl7Connection) -> None:
             _("Not connected: %(reason)s.") % {"reason": failure.fault.label},
         ) from None
     record_connection_success(connection)
+
+
+def _create_folder(connection: Hl7Connection) -> None:
+    try:
+        DropFolder.for_connection(connection).create()
+    except OSError:
+        raise ConnectionFailed(TransportFault.FOLDER) from None
 
 
 @transaction.atomic

@@ -6,16 +6,35 @@ import pytest
 
 from accounts.webhooks.models import Event
 from labs.gateways.hl7.messages import parse_hl7_message
-from labs.models import Hl7Connection, InboundMessage, InboundReport, ResultVersion
+from labs.models import (
+    CriticalAlert,
+    Hl7Connection,
+    InboundMessage,
+    InboundReport,
+    Order,
+    Result,
+    ResultVersion,
+)
 from labs.operations.connections.receiving import (
     CONTROL_ID_UNIQUE_FOR,
     receive_hl7_message,
 )
 from labs.operations.inbound.processing import reprocess_malformed_lab_message
+from labs.operations.orders.placing import cancel_order
 from labs.operations.outbound import send_hl7_message
+from labs.queries.inbound import (
+    UnmatchedResultFilters,
+    count_lab_messages_and_reports_to_review,
+    list_unmatched_results,
+)
+from labs.states.match_reviews import MatchReviewStatus
+from tests.bench.hl7_messages import find_loss
 from tests.factories.accounts import ACTOR
 from tests.factories.connections import make_hl7_connection
-from tests.factories.hl7 import make_oru, make_test, obx
+from tests.factories.hl7 import make_oru, make_test, obx, obx_with_document
+from tests.factories.inbound import make_order_sent_to_lab
+from tests.factories.labs import make_lab_account
+from tests.factories.reports import make_pdf
 
 pytestmark = pytest.mark.django_db
 
@@ -186,3 +205,107 @@ def test_an_own_system_sends_nothing_to_us(alice_tenant):
 
     assert receive(own, oru()) == b""
     assert not InboundMessage.unscoped.exists()
+
+
+HELD = obx(status="?", id="718-7^Hemoglobin^LN")
+CRITICAL = obx("29", flag="LL", id="2951-2^Sodium^LN")
+
+
+def cancel(order):
+    cancel_order(order=order, actor=ACTOR)
+
+
+def leave_without_person(order):
+    Order.objects.for_tenant(order.tenant).filter(pk=order.pk).update(
+        patient_details=None
+    )
+
+
+def move_to_other_account(order):
+    other = make_lab_account(tenant=order.tenant, lab=order.lab)
+    Order.objects.for_tenant(order.tenant).filter(pk=order.pk).update(lab_account=other)
+
+
+@pytest.mark.parametrize(
+    ("lines", "change", "reasons"),
+    [
+        ([obx()], None, ["person_differs"]),
+        ([obx(status="P")], None, ["person_differs"]),
+        ([obx(status="C")], None, ["person_differs"]),
+        ([obx(status="X")], None, ["person_differs"]),
+        ([obx("", status="I")], None, ["person_differs"]),
+        (["NTE|1||Quantity not sufficient"], None, ["person_differs"]),
+        ([obx_with_document(make_pdf())], None, ["person_differs"]),
+        ([CRITICAL], None, ["person_differs"]),
+        ([obx(), HELD], None, ["held_lines", "person_differs"]),
+        ([HELD], None, ["held_lines", "person_differs"]),
+        ([CRITICAL.replace("|F|", "|?|")], None, ["held_lines", "person_differs"]),
+        (
+            [CRITICAL, obx_with_document(make_pdf())],
+            cancel,
+            ["not_expected", "person_differs"],
+        ),
+        ([CRITICAL], leave_without_person, ["no_person"] * 2),
+        ([CRITICAL], move_to_other_account, ["other_account"] * 2),
+    ],
+    ids=range(14),
+)
+def test_what_is_accepted_is_on_its_order_or_in_the_queue_with_a_clock(
+    order_at_lab, lines, change, reasons
+):
+    """Each message also has a patient of no order and one of the same number."""
+    order, connection = order_at_lab
+    if change is not None:
+        change(order)
+    placer = order.sample_id
+    content = make_oru(
+        make_test(*lines, placer=placer),
+        ("PID|2||78||Example^Ben||19900517|F", *make_test(CRITICAL, placer=placer)),
+        (
+            "PID|3||79||Other^Cleo||19700101|F",
+            *make_test(obx(), placer="NOBODYS", filler="F-9"),
+        ),
+    )
+
+    found = receive(connection, content)
+
+    assert answer(found)[:2] == ("AA", "C1")
+    message = InboundMessage.objects.for_tenant(connection.tenant).get()
+    rows = list(message.reports.select_related("order"))
+    # Each line is stored, and what is not held is on the order.
+    assert find_loss(content, rows) == ""
+    waiting = [row for row in rows if row.order_id is None]
+    assert sorted(row.reason for row in waiting) == sorted([*reasons, "no_order"])
+    # What waits is counted and listed from the time it came, and announced once.
+    queue = count_lab_messages_and_reports_to_review(tenant=connection.tenant)
+    assert (queue.reports, queue.since) == (len(waiting), message.received_at)
+    listed, number = list_unmatched_results(
+        tenant=connection.tenant,
+        filters=UnmatchedResultFilters(status=MatchReviewStatus.PENDING),
+        after=None,
+        limit=50,
+    )
+    assert ({row.pk for row in listed}, number) == (
+        {row.pk for row in waiting},
+        len(waiting),
+    )
+    created = Event.objects.for_tenant(connection.tenant).filter(
+        event_type="labtest.match_review.created"
+    )
+    assert created.count() == len(waiting)
+    # A critical value has a clock of its own, with its order or with what waits.
+    alerts = CriticalAlert.objects.for_tenant(connection.tenant)
+    on_order = Result.objects.for_tenant(connection.tenant).filter(name="Sodium")
+    assert alerts.filter(order=order, acknowledged_at=None).count() == on_order.count()
+    for row in waiting:
+        opened = alerts.filter(reports=row, order=None, acknowledged_at=None)
+        assert opened.count() == ("|LL|" in row.text)
+
+
+@pytest.fixture
+def order_at_lab(alice_tenant):
+    order = make_order_sent_to_lab(tenant=alice_tenant)
+    account = make_lab_account(tenant=alice_tenant, lab=order.lab)
+    order.lab_account = account
+    order.save()
+    return order, make_hl7_connection(tenant=alice_tenant, account=account)
