@@ -39,6 +39,7 @@ class Role(TextChoices):
     LAB_STAFF = "lab_staff", gettext_lazy("Lab staff")
     DEVELOPER = "developer", gettext_lazy("Developer")
     VIEWER = "viewer", gettext_lazy("Viewer")
+    PHYSICIAN = "physician", gettext_lazy("Physician")
 
 
 # Who holds one of these administers the team.
@@ -91,6 +92,7 @@ class Area(TextChoices):
     USERS = "users", gettext_lazy("Users and wearable data")
     PATIENT_DETAILS = "patient_details", gettext_lazy("Patient details")
     ORDERS = "orders", gettext_lazy("Orders and results")
+    APPROVE_ORDERS = "approve_orders", gettext_lazy("Approve orders as a physician")
     SHIPMENTS = "shipments", gettext_lazy("Kit shipments")
     BOOKINGS = "bookings", gettext_lazy("Visits")
     REPORTS = "reports", gettext_lazy("Reports: upload, pages and parsed values")
@@ -124,20 +126,21 @@ _LETTERS = {
 }
 # Columns in the order of Role. Source: Ours (architecture 2.6).
 _ROWS = {
-    Area.USERS: "W W R R R R",
-    Area.PATIENT_DETAILS: "W W R W - -",
-    Area.ORDERS: "W W R W R R",
-    Area.SHIPMENTS: "W W R W R R",
-    Area.BOOKINGS: "W W - W - R",
-    Area.REPORTS: "W W W W - -",
-    Area.SIGN_REPORTS: "- - W - - -",
-    Area.CATALOGUE: "W W R W R R",
-    Area.WEBHOOKS: "W W - - W -",
-    Area.API_KEYS: "W W - - S -",
-    Area.TEAM: "W W R R R R",
-    Area.AUDIT: "R R - - - -",
-    Area.DELETE_USERS: "W W - - - -",
-    Area.DELETE_TEAM: "W - - - - -",
+    Area.USERS: "W W R R R R R",
+    Area.PATIENT_DETAILS: "W W R W - - R",
+    Area.ORDERS: "W W R W R R R",
+    Area.APPROVE_ORDERS: "R R - R - - W",
+    Area.SHIPMENTS: "W W R W R R R",
+    Area.BOOKINGS: "W W - W - R R",
+    Area.REPORTS: "W W W W - - -",
+    Area.SIGN_REPORTS: "- - W - - - -",
+    Area.CATALOGUE: "W W R W R R R",
+    Area.WEBHOOKS: "W W - - W - -",
+    Area.API_KEYS: "W W - - S - -",
+    Area.TEAM: "W W R R R R R",
+    Area.AUDIT: "R R - - - - -",
+    Area.DELETE_USERS: "W W - - - - -",
+    Area.DELETE_TEAM: "W - - - - - -",
 }
 MATRIX: dict[Area, dict[Role, Access]] = {
     area: dict(zip(Role, (_LETTERS[x] for x in row.split()), strict=True))

@@ -176,6 +176,19 @@ GO_LIVE_CHECKS = (
                 ),
                 gettext_lazy("Orders that name no physician are refused."),
             ),
+            "approves": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy("Your physicians approve orders from: %(states)s."),
+            ),
+            "no_approver": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No physician of your team can approve orders."),
+                gettext_lazy(
+                    "Give a member the role Physician. They complete their profile and"
+                    " add a signature under Approvals."
+                ),
+                _REFUSED,
+            ),
             "no_account": GoLiveFinding(
                 GoLiveState.NOT_TRIED,
                 gettext_lazy("The lab account decides who orders."),

@@ -21,6 +21,7 @@ from labs.web.orders.overview import (
 )
 from labs.web.orders.palette import search_orders_by_id
 from labs.web.orders.user_column import build_user_orders_column
+from labs.web.physicians.approvals import build_approvals_nav_count
 from portal.lib.translation import gettext_lazy
 
 PAGES = PageContributions(
@@ -36,6 +37,16 @@ PAGES = PageContributions(
             count=build_orders_nav_count,
             shortcut="g o",
             shortcut_words=gettext_lazy("Go to orders"),
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=15,
+            section="approvals",
+            words=gettext_lazy("Approvals"),
+            icon="check",
+            path_name="labs:approvals",
+            areas=(Area.APPROVE_ORDERS,),
+            count=build_approvals_nav_count,
         ),
         NavLink(
             group=NavGroup.LABS,

@@ -116,8 +116,10 @@ class Tenant(models.Model):
     its acknowledgement until more people are mailed; `lab_report_review_below`, ours,
     is the confidence in percent below which a row sends its report to a reviewer by
     itself, null for never; `lab_report_second_read_percent`, ours, is how many of a
-    hundred signed reports a second person reads as well. A new tenant's settings are
-    those of `accounts.operations.teams.teams.create_team`: three defaults differ by
+    hundred signed reports a second person reads as well; `order_approval_enabled`,
+    ours, is whether orders wait for one of the team's physicians. A new tenant's
+    settings are those of `accounts.operations.teams.teams.create_team`: three defaults
+    differ by
     environment.
     """
 
@@ -133,6 +135,7 @@ class Tenant(models.Model):
 
     partial_webhooks_enabled = models.BooleanField(default=False)
     minor_ordering_enabled = models.BooleanField(default=False)
+    order_approval_enabled = models.BooleanField(default=False, db_default=False)
     reject_duplicate_connection = models.BooleanField(default=False)
     sdk_per_device_activity_timeseries = models.BooleanField(default=False)
     lab_tests_patient_sms_communication_enabled = models.BooleanField(default=True)

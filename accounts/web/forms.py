@@ -282,6 +282,7 @@ class BehaviourForm(forms.Form):
         required=False, min_value=0, max_value=100
     )
     minor_ordering_enabled = forms.BooleanField(required=False)
+    order_approval_enabled = forms.BooleanField(required=False)
     early_psc_booking_enabled = forms.BooleanField(required=False)
     lab_tests_patient_sms_communication_enabled = forms.BooleanField(required=False)
     lab_tests_patient_email_communication_enabled = forms.BooleanField(required=False)

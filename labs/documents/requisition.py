@@ -194,7 +194,7 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
             (
                 "Ordering physician",
                 (
-                    ("Name", _full_name(physician) or "Account physician"),
+                    ("Name", _full_name(physician) or "None named"),
                     ("NPI", physician.get("npi", "")),
                     ("Email", physician.get("email") or ""),
                 ),

@@ -22,6 +22,7 @@ from labs.models.kit_stock import KitStock
 from labs.models.lab_document import LabDocument
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 from labs.models.patient_notice import PatientNotice
+from labs.models.physician import OrderApproval, Physician
 from labs.models.requisition_watch import RequisitionWatch
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 from labs.models.service_center import ServiceCenter
@@ -51,10 +52,12 @@ __all__ = [
     "MarkerVersion",
     "MissingResult",
     "Order",
+    "OrderApproval",
     "OrderEvent",
     "OrderTransaction",
     "PatientNotice",
     "Payor",
+    "Physician",
     "RequisitionWatch",
     "Result",
     "ResultVersion",

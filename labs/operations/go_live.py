@@ -18,6 +18,7 @@ from labs.operations.gateways import GATEWAYS, get_lab_gateway
 from labs.queries.catalogue import list_labs
 from labs.queries.connections import has_silent_mllp
 from labs.queries.kit_stock import list_kit_levels
+from labs.queries.physicians import practising_physicians
 from labs.queries.production import offers_home_visits
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod, LabTestStatus
@@ -96,6 +97,12 @@ def try_gateway(tenant: Tenant, actor: Actor) -> GoLiveResult | None:
 
 def read_physician(tenant: Tenant) -> GoLiveResult:
     """Say what orders must carry: production has no platform physicians."""
+    if tenant.order_approval_enabled:
+        able = [one for one in practising_physicians(tenant) if one.signature]
+        if not able:
+            return GoLiveResult("no_approver")
+        states = {state for one in able for state in one.licensed_states}
+        return GoLiveResult("approves", {"states": _join(states)})
     accounts = _list_active_accounts(tenant)
     if not accounts:
         return GoLiveResult("no_account")

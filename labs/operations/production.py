@@ -51,19 +51,27 @@ def require_physician(
     where the account leaves ordering to the team; physician_required. Source: Contract
     6.4, D23.
     """
-    if physician is not None:
-        return
-    flow = DelegatedFlow.known(account.delegated_flow) if account else None
-    if flow is not None and flow.needs_physician:
-        raise DomainError(
-            "physician_missing",
-            _("Enter an ordering physician: this lab account requires one."),
-            "physician",
-        )
-    if not tenant.is_sandbox:
+    require_delegated_physician(account=account, physician=physician)
+    if physician is None and not tenant.is_sandbox:
         raise DomainError(
             "physician_required",
             _("Enter an ordering physician: production has no platform physicians."),
+            "physician",
+        )
+
+
+def require_delegated_physician(
+    *, account: LabAccount | None, physician: Mapping[str, Any] | None
+) -> None:
+    """Refuse an order without physician on an account that leaves ordering to the team.
+
+    Raises: physician_missing. Source: Contract 6.4.
+    """
+    flow = DelegatedFlow.known(account.delegated_flow) if account else None
+    if physician is None and flow is not None and flow.needs_physician:
+        raise DomainError(
+            "physician_missing",
+            _("Enter an ordering physician: this lab account requires one."),
             "physician",
         )
 

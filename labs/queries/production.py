@@ -12,6 +12,7 @@ from django.conf import settings
 
 from labs.models import LabAccount, ServiceCenter
 from labs.queries.catalogue import list_labs
+from labs.queries.physicians import practising_physicians
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
@@ -45,13 +46,17 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
     """List each lab of the tenant's environment with what it lacks; three queries.
 
     A gateway is the same for all labs. A physician is lacking where an active account
-    leaves ordering to the platform's physicians: each order must then name one. A
+    leaves ordering to the platform's physicians and none of the team's approves orders:
+    each order must then name one. A
     directory is lacking for visits to service centers, which orders don't need. No lab
     at all means that none was imported. In a sandbox nothing is lacking.
     """
     labs = list_labs(tenant=tenant)
     if tenant.is_sandbox:
         return [LabSetUp(lab, ()) for lab in labs]
+    has_approvers = (
+        tenant.order_approval_enabled and practising_physicians(tenant).exists()
+    )
     active = LabAccount.objects.linked_to(tenant).filter(status=LabAccountStatus.ACTIVE)
     flows: dict[int, set[str]] = {}
     for lab_id, flow in active.values_list("lab_id", "delegated_flow"):
@@ -66,7 +71,10 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
                 for gap, is_open in (
                     (SetUpGap.LAB_GATEWAY, not settings.LAB_GATEWAY),
                     (SetUpGap.LAB_ACCOUNT, lab.pk not in flows),
-                    (SetUpGap.PHYSICIAN, _needs_platform_physician(flows, lab)),
+                    (
+                        SetUpGap.PHYSICIAN,
+                        not has_approvers and _needs_platform_physician(flows, lab),
+                    ),
                     (SetUpGap.DIRECTORY, _is_walk_in(lab) and lab.pk not in listed),
                 )
                 if is_open

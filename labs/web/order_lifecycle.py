@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from labs.operations.shipments.couriers import COURIER
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import (
+    AWAITS_REQUISITION,
     is_order_closed_without_results,
     is_order_in_progress,
 )
@@ -20,6 +21,7 @@ from labs.states.orders import (
     OrderTopLevelStatus,
     split_order_status,
 )
+from labs.states.physicians import ApprovalStatus
 from labs.states.turnaround import get_result_lateness
 from portal.lib.actor import ActorKind
 from portal.lib.translation import gettext_lazy
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date, datetime
 
-    from labs.models import Order, OrderEvent
+    from labs.models import Order, OrderApproval, OrderEvent
     from labs.states.turnaround import Lateness
 
 _ENDED_BEFORE_RESULTS = {
@@ -268,11 +270,20 @@ def build_order_status_history(events: Sequence[OrderEvent]) -> list[HistoryRow]
     ]
 
 
-def describe_next_order_step(order: Order, *, is_unsettled: bool = False) -> str:
-    """Describe in a sentence what happens next."""
+def describe_next_order_step(
+    order: Order, *, is_unsettled: bool = False, approval: OrderApproval | None = None
+) -> str:
+    """Describe in a sentence what happens next; `approval` where it needs one."""
     if is_unsettled:
         return _ACKNOWLEDGE
     low = split_order_status(order.status).low
+    if approval and approval.status == ApprovalStatus.WAITING:
+        if low in AWAITS_REQUISITION:
+            return _("Next: a physician of your team approves the order.")
+    elif approval and approval.status == ApprovalStatus.REFUSED:
+        return _("A physician refused this order: %(reason)s") % {
+            "reason": approval.reason
+        }
     if order.activate_by and low == "ordered" and not _has_started(order):
         return _("Scheduled: the requisition is created on %(day)s.") % {
             "day": _format_day(order.activate_by)

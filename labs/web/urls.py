@@ -13,6 +13,7 @@ from labs.web.documents import views as documents
 from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
+from labs.web.physicians import approvals, profile
 from labs.web.results import critical, own_system
 from labs.web.results import views as results
 from labs.web.shipments import courier
@@ -120,6 +121,17 @@ urlpatterns = [
         "orders/<uuid:order_id>/link/",
         documents.replace_requisition_link,
         name="reissue_link",
+    ),
+    path("approvals/", approvals.show_approval_queue, name="approvals"),
+    path(
+        "approvals/review/",
+        approvals.review_orders_to_approve,
+        name="review_approvals",
+    ),
+    path("approvals/decide/", approvals.decide_on_orders, name="decide_approvals"),
+    path("physicians/", profile.show_physicians, name="physicians"),
+    path(
+        "physicians/profile/", profile.edit_physician_profile, name="physician_profile"
     ),
     path("visits/", days.show_appointment_list, name="visits"),
     path(

@@ -133,6 +133,12 @@ def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
     )
 
 
+def describe_diagnoses(codes: Sequence[str]) -> list[tuple[str, str]]:
+    """Return codes with their descriptions, empty for one that is not built in."""
+    known = load_diagnoses_by_code()
+    return [(code, known[code].description if code in known else "") for code in codes]
+
+
 def insert_diagnosis_code_point(code: str) -> str:
     """Return a code with the point after its third character: E119 as E11.9."""
     return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code

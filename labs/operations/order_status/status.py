@@ -14,6 +14,7 @@ from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
 from labs.operations.catalogue.kit_stock import take_sent_kit_from_stock
+from labs.operations.order_status.approval_gate import require_approved
 from labs.operations.order_status.due_dates import compute_result_due_dates
 from labs.operations.order_status.lab_cancellations import (
     enqueue_order_cancellation_at_lab,
@@ -70,8 +71,8 @@ def advance_order(
     `to` is a low-level status of the order's method, or a full one; `changes` are
     columns that are set with it, `occurred_at` is when it happened if not now. From a
     status that we do not know an order goes on as from the last one that we did.
-    Raises: transition_not_allowed; status_detail_invalid. Source: Contract 6.11, 6.12,
-    6.19.
+    Raises: transition_not_allowed; status_detail_invalid; order_not_approved, where a
+    physician has yet to approve. Source: Contract 6.11, 6.12, 6.19.
     """
     status = to if "." in to else _full_status_of(order, to)
     low = split_order_status(status).low
@@ -82,6 +83,8 @@ def advance_order(
             % {"status": low, "detail": detail},
             "status_detail",
         )
+    if low == "requisition_created":
+        require_approved(order)
     with watch_order_tracking(order) if _is_watched(order, status) else nullcontext():
         return _take_step(order, actor, status, detail, why, occurred_at, changes)
 

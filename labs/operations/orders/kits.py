@@ -32,9 +32,12 @@ from labs.operations.orders.plans import (
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.physicians.asking import (
+    request_approval,
+    require_ordering_physician,
+)
 from labs.operations.production import (
     require_lab_gateway,
-    require_physician,
     require_platform_account_allowed,
 )
 from labs.queries.orders.history import find_last_known_order_status
@@ -153,8 +156,11 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
         require_platform_account_allowed(tenant=tenant, lab=order.lab)
     details = request.patient_details
     require_adult_or_permitted_minor(tenant, details)
-    require_physician(
-        tenant=tenant, account=order.lab_account, physician=request.physician
+    require_ordering_physician(
+        tenant=tenant,
+        account=order.lab_account,
+        physician=request.physician,
+        state=str(request.patient_address.get("state", "")),
     )
     require_billing_type_allowed(
         account=order.lab_account,
@@ -177,6 +183,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
         changes["user_id"] = other.id
     advance_order(order=order, actor=actor, to="registered", changes=changes)
     audit_order_change(order, actor, "register_kit")
+    request_approval(order)
     enqueue_requisition(order)
     return order
 

@@ -33,9 +33,11 @@ from labs.operations.orders.plans import (
     get_user_to_order_for,
     require_comments_not_too_long,
     require_terms_of_account,
+    require_terms_of_import,
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.physicians.asking import request_approval
 from labs.operations.production import require_home_visits, require_lab_gateway
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import CANCELLABLE, OrderOrigin, split_order_status
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 def place_order(*, tenant: Tenant, actor: Actor, request: OrderRequest) -> Order:
     """Place an order; it stays `ordered` until its requisition is created.
 
+    Where the team's physicians approve orders, it waits for one of them first.
     In production a job makes the requisition, on `activate_by` where one is given; in
     the sandbox nothing moves without simulation. Raises: user_not_found,
     lab_test_not_found, marker_not_found, lab_account_not_found (404); those of
@@ -68,6 +71,7 @@ def place_order(*, tenant: Tenant, actor: Actor, request: OrderRequest) -> Order
         **build_order_columns(tenant=tenant, plan=plan),
     )
     store_order(order=order, actor=actor, verb="place_order")
+    request_approval(order)
     enqueue_requisition(order)
     return order
 
@@ -119,7 +123,7 @@ def import_order(
     account = resolve_lab_account_of_import(
         tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
     )
-    require_terms_of_account(tenant=tenant, account=account.account, request=request)
+    require_terms_of_import(tenant=tenant, account=account.account, request=request)
     if not sample_id.strip():
         raise DomainError(
             "sample_id_missing",

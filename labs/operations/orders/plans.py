@@ -23,6 +23,7 @@ from labs.operations.order_status.status import (
     store_order_event,
 )
 from labs.operations.orders.checks import require_start_date_not_past
+from labs.operations.physicians.asking import require_ordering_physician
 from labs.operations.production import require_physician
 from labs.queries.accounts import get_linked_lab_account
 from labs.states.accounts import Billing
@@ -116,16 +117,42 @@ def require_terms_of_account(
 ) -> None:
     """Refuse an order that its lab account does not take as requested.
 
-    Raises: billing_not_allowed, physician_missing, physician_required,
+    Raises: billing_not_allowed, those of require_ordering_physician,
     activate_by_past, health_insurance_missing, in this order. Source: Contract 6.4,
     6.6, D23.
     """
+    _require_billing_type(account, request)
+    require_ordering_physician(
+        tenant=tenant,
+        account=account,
+        physician=request.physician,
+        state=str(request.patient_address.get("state", "")),
+    )
+    _require_start_and_insurance(request)
+
+
+def require_terms_of_import(
+    *, tenant: Tenant, account: LabAccount | None, request: OrderRequest
+) -> None:
+    """Refuse what require_terms_of_account does, of an order placed elsewhere.
+
+    Nobody of the team approves it: its lab has it already. Raises: physician_missing,
+    physician_required, and as require_terms_of_account.
+    """
+    _require_billing_type(account, request)
+    require_physician(tenant=tenant, account=account, physician=request.physician)
+    _require_start_and_insurance(request)
+
+
+def _require_billing_type(account: LabAccount | None, request: OrderRequest) -> None:
     require_billing_type_allowed(
         account=account,
         billing_type=request.billing_type,
         state=str(request.patient_address.get("state", "")),
     )
-    require_physician(tenant=tenant, account=account, physician=request.physician)
+
+
+def _require_start_and_insurance(request: OrderRequest) -> None:
     require_start_date_not_past(request.activate_by)
     if (
         request.billing_type == Billing.COMMERCIAL_INSURANCE

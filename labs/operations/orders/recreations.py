@@ -30,6 +30,7 @@ from labs.operations.orders.plans import (
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.physicians.asking import request_approval
 from labs.operations.production import (
     require_home_visits,
     require_lab_gateway,
@@ -88,6 +89,7 @@ def recreate_order(
         **build_order_columns(tenant=order.tenant, plan=plan),
     )
     store_order(order=recreated, actor=actor, verb="recreate_order")
+    request_approval(recreated)
     enqueue_requisition(recreated)
     return recreated
 

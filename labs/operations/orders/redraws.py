@@ -13,6 +13,7 @@ from labs.models import Order
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.plans import store_order
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.physicians.asking import request_approval
 from labs.operations.production import (
     require_lab_gateway,
     require_physician,
@@ -93,5 +94,7 @@ def place_redraw_order(
         **{name: getattr(order, name) for name in COPIED_COLUMNS},
     )
     store_order(order=redraw, actor=actor, verb="offer_redraw")
+    if redraw.physician is None:  # else the same physician orders it
+        request_approval(redraw)
     enqueue_requisition(redraw)
     return redraw

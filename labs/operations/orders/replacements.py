@@ -18,6 +18,7 @@ from labs.operations.orders.kits import make_kit_sample_id
 from labs.operations.orders.plans import store_order
 from labs.operations.orders.redraws import COPIED_COLUMNS
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.physicians.asking import request_approval
 from labs.operations.production import require_lab_gateway, require_physician
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
@@ -79,6 +80,8 @@ def replace_kit(*, order: Order, actor: Actor) -> Order:
     if kit.is_registrable:
         advance_order(order=kit, actor=actor, to="awaiting_registration")
     else:
+        if kit.physician is None:  # else the same physician orders it
+            request_approval(kit)
         enqueue_requisition(kit)
     return kit
 

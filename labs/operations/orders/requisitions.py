@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import Order
 from labs.operations.gateways import get_lab_gateway
+from labs.operations.order_status.approval_gate import awaits_approval
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.requisition_watches import enqueue_requisition_mails
 from labs.queries.orders.history import find_last_known_order_status
@@ -47,10 +48,11 @@ def build_requisition_comment(
 def enqueue_requisition(order: Order) -> None:
     """Enqueue an order's requisition if it is due (contract 6.12).
 
-    The sandbox waits for simulation, a scheduled order for its day.
+    The sandbox waits for simulation, a scheduled order for its day, one that a
+    physician must approve for that.
     """
     starts_later = order.activate_by and order.activate_by > timezone.now().date()
-    if not (order.tenant.is_sandbox or starts_later):
+    if not (order.tenant.is_sandbox or starts_later or awaits_approval(order)):
         enqueue_job(
             REQUISITION_JOB,
             tenant=order.tenant,
@@ -84,10 +86,8 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
 
 
 def _awaits_requisition(order: Order) -> bool:
-    return (
-        split_order_status(find_last_known_order_status(order)).low
-        in AWAITS_REQUISITION
-    )
+    low = split_order_status(find_last_known_order_status(order)).low
+    return low in AWAITS_REQUISITION and not awaits_approval(order)
 
 
 def _requisition_comment(order: Order) -> str:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.gateways.sandbox_results import SimulationFlags, simulate_result_delivery
+from labs.operations.order_status.approval_gate import require_approved
 from labs.operations.order_status.status import (
     audit_order_change,
     lock_order,
@@ -209,6 +210,7 @@ def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) 
     """Take one step with the operation production uses."""
     match split_order_status(status).low:
         case "requisition_created":
+            require_approved(order)
             create_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
         case "registered":
             register_kit(

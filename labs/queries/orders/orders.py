@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Appointment, Order
+from labs.queries.physicians import practising_physicians
 from labs.states.appointments import AppointmentStatus
 from labs.states.orders import ORDER_STATUSES, Interpretation, split_order_status
 from portal.lib.errors import NotFound
@@ -182,7 +183,10 @@ def list_orders_of_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[
 
 
 def list_ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
-    """List each physician of the tenant's orders once, by name (contract 6.5)."""
+    """List each physician of the tenant and of its orders once (contract 6.5)."""
+    of_team = practising_physicians(tenant).values_list(
+        "last_name", "first_name", "npi"
+    )
     named = (
         Order.objects.for_tenant(tenant)
         .filter(physician__isnull=False)
@@ -191,7 +195,7 @@ def list_ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
     )
     return [
         {"first_name": first, "last_name": last, "npi": npi}
-        for last, first, npi in sorted(named)
+        for last, first, npi in sorted({*of_team, *named})
     ]
 
 

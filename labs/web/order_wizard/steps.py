@@ -20,10 +20,8 @@ from labs.operations.orders.checks import (
     require_valid_order_answers,
 )
 from labs.operations.orders.requisitions import build_requisition_comment
-from labs.operations.production import (
-    require_lab_gateway,
-    require_physician,
-)
+from labs.operations.physicians.asking import require_ordering_physician
+from labs.operations.production import require_lab_gateway
 from labs.states.accounts import Billing
 from labs.web.order_wizard.draft_pages import (
     SEARCH_MAX,
@@ -247,8 +245,11 @@ def submit_order_billing_step(
                 billing_type=form.cleaned_data["billing_type"],
                 state=state,
             )
-            require_physician(
-                tenant=request.tenant, account=account, physician=form.named_physician
+            require_ordering_physician(
+                tenant=request.tenant,
+                account=account,
+                physician=form.named_physician,
+                state=state,
             )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)

@@ -24,6 +24,7 @@ from labs.operations.documents.order_documents import get_requisition_comment
 from labs.payloads import list_order_events
 from labs.queries.connections import find_hl7_connection
 from labs.queries.orders.answers import list_order_answers
+from labs.queries.orders.approvals import find_approval
 from labs.queries.orders.history import (
     get_last_order_event,
     get_next_status_to_completion,
@@ -153,6 +154,7 @@ def render_order_page(
     billing = Billing.known(order.billing_type)
     method = CollectionMethod.known(order.method)
     alerts = list_critical_alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    approval = find_approval(order)
     is_unsettled = any(alert.acknowledged_at is None for alert in alerts)
     return render_page(
         request,
@@ -167,7 +169,10 @@ def render_order_page(
         alerts=[build_critical_result_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         history=build_order_status_history(events),
-        next_step=describe_next_order_step(order, is_unsettled=is_unsettled),
+        next_step=describe_next_order_step(
+            order, is_unsettled=is_unsettled, approval=approval
+        ),
+        approval=approval,
         turnaround=build_order_turnaround(order, events),
         actions=list_order_actions(request, order),
         method=method.label if method else format_wire_value_as_words(order.method),

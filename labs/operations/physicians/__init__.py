@@ -1,0 +1,1 @@
+"""Physicians of a team and their decisions on orders."""

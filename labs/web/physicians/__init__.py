@@ -1,0 +1,1 @@
+"""Pages of physicians: profiles and the queue of orders to approve."""
