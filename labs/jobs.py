@@ -8,7 +8,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Tenant
-from labs.operations.appointments.booking import RELEASE_JOB
+from labs.operations.appointments.booking import RELEASE_JOB, SITE_MAIL_JOB
+from labs.operations.appointments.site_confirmation import mail_visit_to_site
 from labs.operations.appointments.upkeep import (
     SETTLE_JOB,
     cancel_unused_booking_at_provider,
@@ -90,6 +91,15 @@ def run_requisition_ready_mail_job(*, tenant_pk: int, order_id: str) -> None:
     mail_requisition_subscribers(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
+    )
+
+
+@tenant_job(SITE_MAIL_JOB)
+def run_site_mail_job(*, tenant_pk: int, appointment_id: str) -> None:
+    """Mail a service center the visit that it is asked to confirm."""
+    mail_visit_to_site(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        appointment_id=UUID(appointment_id),
     )
 
 

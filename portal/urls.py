@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
+from labs.web.appointments.site_confirmation import answer_visit_by_link
 from labs.web.documents.requisition_link import download_requisition_by_link
 from labs.web.texts.callback import receive_text_status
 from portal.api_docs.document import show_openapi_document
@@ -46,6 +47,7 @@ urlpatterns = [
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
     path("push/<slug:provider>/<str:token>/", receive_source_push, name="source_push"),
     path("connect/", include("users.web.connect.urls")),
+    path("site-visit/", answer_visit_by_link, name="site_confirmation"),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("texts/status/", receive_text_status, name="text_status"),
     path("healthz", healthz, name="healthz"),

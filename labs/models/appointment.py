@@ -18,6 +18,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
+from labs.states.service_centers import VisitConfirmation
 from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
@@ -30,7 +31,9 @@ class Appointment(TenantOwned):
     `start_at` and `end_at` are None while a request has no time. `reference` is what
     the provider knows the booking by, `external_id` what the provider calls it.
     `confirm_by` is when a booking that waits for its provider is given up, None where
-    it does not wait. `event_data` is of its latest step.
+    it does not wait. `confirmed_by` is who confirms it, as its site says;
+    `site_asked_at` is when the site was asked by mail, None where it was not.
+    `event_data` is of its latest step.
     """
 
     rules = TableRules(data_classes=("orders",))
@@ -59,6 +62,13 @@ class Appointment(TenantOwned):
     cancellation_reason = models.CharField(max_length=100, blank=True)
     cancellation_note = models.CharField(max_length=NOTES_MAX_LENGTH, blank=True)
     confirm_by = models.DateTimeField(null=True)
+    confirmed_by = models.CharField(
+        max_length=20,
+        choices=VisitConfirmation.offered,
+        default=VisitConfirmation.BOOK,
+        db_default=VisitConfirmation.BOOK.value,
+    )
+    site_asked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -90,9 +100,13 @@ class Appointment(TenantOwned):
         return self.status in ACTIVE
 
     def can_reschedule(self, at: datetime) -> bool:
-        """Return whether it can be rescheduled: confirmed and not started."""
+        """Return whether it can be rescheduled: confirmed and not started.
+
+        Where the site confirms each visit another is booked instead.
+        """
         return (
             self.status == AppointmentStatus.CONFIRMED
+            and self.confirmed_by == VisitConfirmation.BOOK
             and self.start_at is not None
             and at < self.start_at
         )

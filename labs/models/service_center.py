@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from labs.models.catalogue import Lab
+from labs.states.service_centers import VisitConfirmation
 from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
@@ -16,8 +17,9 @@ class ServiceCenter(models.Model):
 
     `hours` are spans by weekday on the center's own clock
     (labs.states.service_centers), `time_zone` is of the IANA database, `places` is how
-    many visits fit one slot. A center that left the lab's directory stays, inactive:
-    appointments name it.
+    many visits fit one slot. `confirmed_by` says who confirms a visit there, `email` is
+    where the center is asked by mail. A center that left the lab's directory stays,
+    inactive: appointments name it.
     """
 
     rules = TableRules(
@@ -45,6 +47,13 @@ class ServiceCenter(models.Model):
     hours = models.JSONField(default=dict)
     capabilities = ArrayField(models.CharField(max_length=100), blank=True)
     bill_types = ArrayField(models.CharField(max_length=100))
+    confirmed_by = models.CharField(
+        max_length=20,
+        choices=VisitConfirmation.offered,
+        default=VisitConfirmation.BOOK,
+        db_default=VisitConfirmation.BOOK.value,
+    )
+    email = models.EmailField(blank=True, db_default="")
     places = models.PositiveSmallIntegerField(default=1)
     is_active = models.BooleanField(default=True)
 

@@ -130,6 +130,7 @@ CANCELLATION_REASONS: dict[str, tuple[CancellationReason, ...]] = {
 }
 # Reasons that only the installation itself gives.
 OWN_REASONS: dict[str, str] = {
+    "site_declined": gettext_lazy("The site declined the visit"),
     "not_confirmed": gettext_lazy("Provider did not confirm in time"),
     "slot_taken": gettext_lazy("Time slot no longer available"),
     "no_requisition": gettext_lazy("Requisition not created in time"),

@@ -36,6 +36,14 @@ class Capability(OpenChoices):
     )
 
 
+class VisitConfirmation(OpenChoices):
+    """Who confirms a visit at a center. Source: Ours; nobody's yes confirms nothing."""
+
+    BOOK = "book", gettext_lazy("The site works by this book")
+    MAIL = "mail", gettext_lazy("The site, by a mailed link")
+    STAFF = "staff", gettext_lazy("Staff, after asking the site")
+
+
 def parse_service_center_capability(text: str) -> Capability | None:
     """Return the capability a filter means; None if it has no meaning here.
 

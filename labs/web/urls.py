@@ -160,6 +160,11 @@ urlpatterns = [
         name="set_visit_time",
     ),
     path(
+        "orders/<uuid:order_id>/visit/confirm/",
+        outcomes.confirm_appointment_dialog,
+        name="confirm_visit",
+    ),
+    path(
         "orders/<uuid:order_id>/visit/complete/",
         outcomes.mark_appointment_completed,
         name="complete_visit",

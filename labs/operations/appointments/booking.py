@@ -46,6 +46,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
+from labs.states.service_centers import VisitConfirmation
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.jobs.jobs import enqueue_job
 
@@ -60,6 +61,9 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 RELEASE_JOB = "labs.release_visit"
+SITE_MAIL_JOB = "labs.mail_site"
+# How long a center that is mailed has to answer.
+ANSWER_WITHIN = timedelta(hours=48)
 # How long a claimed place outlives a process that died while it asked the provider.
 CLAIM_TTL = timedelta(minutes=5)
 _BOOKABLE = {
@@ -153,7 +157,8 @@ def book_appointment(
     """Book a slot for an order: claim it, book it at the provider, store the outcome.
 
     Call it outside any transaction. Confirmed, or reserved where the order has no
-    requisition yet, or pending where the provider is silent and `waits_on`. A try
+    requisition yet, or pending where the provider is silent and `waits_on`, or where
+    the site itself has yet to confirm it. A try
     whose reference was booked before returns that visit. Raises: those of
     require_order_bookable, find_bookable_slot; slot_taken, with alternatives;
     provider_silent (503): repeat the call to get the outcome. Source: Contract 6.18.
@@ -165,11 +170,18 @@ def book_appointment(
     with transaction.atomic():
         order = lock_order(order)
         is_early = require_order_bookable(order=order)
+        waits_for_site = slot.site.confirmed_by != VisitConfirmation.BOOK
+        if is_early and waits_for_site:
+            raise DomainError(
+                "requisition_missing", _("The requisition has not been created yet.")
+            )
         claim = claim_slot_for_booking(
             order=order, slot=slot, reference=request.reference, notes=request.notes
         )
         if claim is not None and is_early:
             return _store_booked_appointment(claim, actor, AppointmentStatus.RESERVED)
+        if claim is not None and waits_for_site:
+            return _store_visit_for_site(claim, actor)
     if claim is None:
         raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
     external_id, confirm_by = "", None
@@ -352,6 +364,7 @@ def _store_booked_appointment(
     *,
     external_id: str = "",
     confirm_by: datetime | None = None,
+    site_asked_at: datetime | None = None,
 ) -> Appointment:
     order = claim.order
     appointment = Appointment(
@@ -362,6 +375,8 @@ def _store_booked_appointment(
         external_id=external_id,
         notes=claim.request.notes,
         confirm_by=confirm_by,
+        confirmed_by=claim.slot.site.confirmed_by,
+        site_asked_at=site_asked_at,
         **copy_slot_fields_for_appointment(claim.slot),
     )
     store_appointment(
@@ -374,6 +389,30 @@ def _store_booked_appointment(
             tenant=order.tenant, lost=claim.slot, order_id=order.pk
         )
     return appointment
+
+
+def _store_visit_for_site(claim: SlotClaim, actor: Actor) -> Appointment:
+    """Store a visit that waits for its site, and ask the site where it is mailed.
+
+    It is given up after ANSWER_WITHIN, or when it starts: nobody expects the patient.
+    """
+    now, start = timezone.now(), claim.slot.start
+    is_mailed = claim.slot.site.confirmed_by == VisitConfirmation.MAIL
+    visit = _store_booked_appointment(
+        claim,
+        actor,
+        AppointmentStatus.PENDING,
+        confirm_by=min(now + ANSWER_WITHIN, start) if is_mailed else start,
+        site_asked_at=now if is_mailed else None,
+    )
+    if is_mailed:
+        enqueue_job(
+            SITE_MAIL_JOB,
+            tenant=visit.tenant,
+            lock=f"visit-mail-{visit.pk}",
+            appointment_id=str(visit.pk),
+        )
+    return visit
 
 
 def _find_earlier_booking(order: Order, reference: UUID | None) -> Appointment | None:

@@ -36,6 +36,7 @@ from labs.states.appointments import (
     CancellationReason,
     find_appointment_cancellation_reason,
 )
+from labs.states.service_centers import VisitConfirmation
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ def reschedule_appointment(
 
     Call it outside any transaction. Notes of None stay as they were; a move to the slot
     that it has changes nothing. Raises: appointment_not_found (404);
-    appointment_not_reschedulable; those of find_bookable_slot; slot_taken, with
-    alternatives;
-    provider_silent (503). Source: Contract 6.18.
+    appointment_not_reschedulable; site_confirms_visits; those of
+    find_bookable_slot; slot_taken, with alternatives; provider_silent (503).
+    Source: Contract 6.18.
     """
     current = get_reschedulable_appointment(order=order)
     slot = find_bookable_slot(order=order, booking_key=booking_key)
+    if slot.site.confirmed_by != VisitConfirmation.BOOK:
+        raise DomainError(
+            "site_confirms_visits",
+            _("This site confirms each visit. Cancel yours and book a new one."),
+        )
     with transaction.atomic():
         order = lock_order(order)
         current = get_reschedulable_appointment(order=order)

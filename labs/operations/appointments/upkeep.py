@@ -38,6 +38,7 @@ from labs.states.appointments import (
     AppointmentType,
 )
 from labs.states.orders import has_status_passed_requisition
+from labs.states.service_centers import VisitConfirmation
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.jobs.jobs import enqueue_job
@@ -203,6 +204,12 @@ def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
 
 
 def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
+    is_late = (
+        appointment.confirm_by is not None and timezone.now() >= appointment.confirm_by
+    )
+    if appointment.confirmed_by != VisitConfirmation.BOOK:
+        # Its site answers, nobody can be asked.
+        return ("not_confirmed" if is_late else ""), ""
     try:
         found = get_booking_gateway(appointment.tenant).find_booking(
             appointment.reference
@@ -213,7 +220,7 @@ def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
         return "", found.external_id
     if found is not None and found.answer is BookingState.REFUSED:
         return "slot_taken", ""
-    if appointment.confirm_by is not None and timezone.now() >= appointment.confirm_by:
+    if is_late:
         return "not_confirmed", ""
     if found is not None and found.answer is BookingState.UNKNOWN:
         return _retry_booking(appointment)

@@ -14,6 +14,7 @@ from labs.queries.appointments.zip_codes import find_zip_code_location
 from labs.states.accounts import US_STATES, Billing
 from labs.states.service_centers import (
     Capability,
+    VisitConfirmation,
     parse_opening_hours,
     serialize_opening_hours,
 )
@@ -38,6 +39,7 @@ COLUMNS = (
     *NEEDED,
     *("second_line", "phone_number", "fax_number", "website"),
     *("latitude", "longitude", "time_zone", "capabilities", "bill_types", "places"),
+    *("confirmed_by", "email"),
 )
 ROWS_MAX = 100_000
 PLACES_MAX = 100
@@ -134,7 +136,8 @@ def parse_service_center_rows(
 ) -> list[ServiceCenter]:
     """Return unsaved centers from rows. Raises ValueError at an error."""
     by_slug = {lab.slug: lab for lab in labs}
-    return [_parse_center(dict(entry), by_slug) for entry in entries]
+    by_book = {"confirmed_by": str(VisitConfirmation.BOOK)}
+    return [_parse_center({**by_book, **entry}, by_slug) for entry in entries]
 
 
 def _find_stored_centers(
@@ -189,6 +192,8 @@ def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
         bill_types=_parse_choices(values, "bill_types", Billing)
         or [Billing.CLIENT_BILL],
         places=_parse_places(values["places"]),
+        confirmed_by=_parse_confirmation(values),
+        email=values["email"],
     )
     try:
         center.clean_fields(exclude=["lab"])
@@ -206,6 +211,22 @@ def _parse_number(values: dict[str, str], name: str, otherwise: float) -> float:
         return float(values[name])
     except ValueError:
         raise ValueError(_("%(name)s is not a number") % {"name": name}) from None
+
+
+def _parse_confirmation(values: dict[str, str]) -> str:
+    """Return who confirms visits; staff where the file doesn't say.
+
+    That a site works by our book must be said: otherwise nobody there knows of a visit.
+    """
+    found = VisitConfirmation.known(values["confirmed_by"] or VisitConfirmation.STAFF)
+    if found is None:
+        raise ValueError(
+            _("confirmed_by is none of %(names)s")
+            % {"names": ", ".join(VisitConfirmation.values)}
+        )
+    if found is VisitConfirmation.MAIL and not values["email"]:
+        raise ValueError(_("email is missing: the site is asked by mail"))
+    return str(found)
 
 
 def _parse_places(text: str) -> int:

@@ -14,6 +14,7 @@ from labs.states.appointments import AppointmentProvider, AppointmentType
 from labs.states.service_centers import (
     Capability,
     Hours,
+    VisitConfirmation,
     deserialize_opening_hours,
     parse_opening_hours,
 )
@@ -39,7 +40,8 @@ class Site:
 
     `address` has the wire's shape of an address (contract 6.18), of a home where the
     patient is. Degrees; `miles` from where was asked, None where from nowhere; `price`
-    of a visit in minor units. `places` is how many visits fit one slot.
+    of a visit in minor units. `places` is how many visits fit one slot. `confirmed_by`
+    is who confirms a visit there.
     """
 
     kind: AppointmentType
@@ -55,6 +57,7 @@ class Site:
     price: int = 0
     miles: float | None = None
     phone: str = ""
+    confirmed_by: str = VisitConfirmation.BOOK
 
 
 def list_bookable_center_sites(
@@ -117,6 +120,7 @@ def build_bookable_center_site(
         places=center.places,
         miles=miles,
         phone=center.phone_number,
+        confirmed_by=center.confirmed_by,
     )
 
 

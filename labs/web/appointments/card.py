@@ -19,6 +19,7 @@ from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.documents.guides import get_fasting_start
 from labs.operations.appointments.changes import cancel_appointment
+from labs.operations.appointments.site_confirmation import is_waiting_for_site
 from labs.operations.documents.appointment_documents import (
     is_fasting_required_for_order,
     render_appointment_sheet,
@@ -148,6 +149,7 @@ class AppointmentCard:
     may_see_patient: bool
     may_set_time: bool = False
     may_complete: bool = False
+    may_confirm: bool = False
     closed: str = ""
     may_watch: bool = False
     is_watched: bool = False
@@ -211,6 +213,7 @@ def build_appointment_card(
         may_complete=may_write
         and active is not None
         and has_home_visit_started(active),
+        may_confirm=may_write and active is not None and is_waiting_for_site(active),
         closed=closed,
         may_watch=watches and bool(closed),
         is_watched=watches

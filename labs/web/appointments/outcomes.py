@@ -17,8 +17,13 @@ from labs.operations.appointments.changes import (
     complete_appointment,
     schedule_requested_appointment,
 )
+from labs.operations.appointments.site_confirmation import (
+    confirm_visit_by_staff,
+    is_waiting_for_site,
+)
 from labs.queries.appointments.appointments import find_active_appointment
 from labs.queries.orders.orders import get_order_with_details
+from labs.states.appointments import NOTES_MAX_LENGTH
 from labs.web.appointments.card import has_home_visit_started, needs_appointment_time
 from portal.lib.errors import DomainError
 from portal.lib.periods import (
@@ -104,6 +109,57 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         request,
         "labs/_visit_time.html",
         title=_("When does the provider come?"),
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
+        status=422 if form.errors else 200,
+        form=form,
+        visit=visit,
+        section="orders",
+    )
+
+
+class SiteConfirmationForm(forms.Form):
+    """Who at the site confirmed a visit, and its number there."""
+
+    confirmed_with = forms.CharField(
+        label=gettext_lazy("Confirmed by"),
+        max_length=NOTES_MAX_LENGTH,
+        error_messages={"required": gettext_lazy("Enter who confirmed the visit.")},
+    )
+    external_id = forms.CharField(
+        label=gettext_lazy("Site's visit number"), max_length=100, required=False
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def confirm_appointment_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Record that the site confirmed the order's visit by another way."""
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
+    if visit is None or not is_waiting_for_site(visit):
+        messages.error(request, _("No visit waits for its site."))
+        return _redirect_to_order(request, order)
+    form = SiteConfirmationForm(read_posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            confirm_visit_by_staff(
+                order=order,
+                actor=request.actor,
+                confirmed_with=form.cleaned_data["confirmed_with"],
+                external_id=form.cleaned_data["external_id"],
+            )
+        except DomainError as refused:
+            known = refused.field if refused.field in form.fields else None
+            form.add_error(known, refused.message)
+        else:
+            messages.success(request, _("Visit confirmed."))
+            return _redirect_to_order(request, order)
+    return render_form(
+        request,
+        "labs/_visit_confirm.html",
+        title=_("Confirm visit"),
         back=page_url(request, "labs:order", order_id=order.pk),
         back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
         status=422 if form.errors else 200,

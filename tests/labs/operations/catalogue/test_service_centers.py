@@ -56,6 +56,8 @@ def test_a_center_has_coordinates_and_zone_of_its_zip_code(lab, imported):
     assert center.time_zone == "America/Phoenix"
     assert (center.bill_types, center.capabilities) == (["client_bill"], [])
     assert (center.places, center.is_active) == (1, True)
+    # Nobody said that the site works by this book.
+    assert (center.confirmed_by, center.email) == ("staff", "")
     assert center.hours == serialize_opening_hours(
         parse_opening_hours("mon 07:00-12:00")
     )
@@ -72,6 +74,28 @@ def test_a_file_says_more_where_it_knows_more(lab, imported):
     assert (center.time_zone, center.places) == ("America/Denver", 4)
     assert center.bill_types == ["patient_bill", "client_bill"]
     assert center.capabilities == ["stat"]
+
+
+def test_who_confirms_visits_is_said_by_the_file(lab, imported):
+    more = f"{HEADER},confirmed_by,email"
+
+    with pytest.raises(CommandError) as refusal:
+        imported(
+            f"{line('A1')},mail,",
+            f"{line('A2')},carrier pigeon,",
+            f"{line('A3')},mail,not an address",
+            header=more,
+        )
+    assert centers(lab) == {}
+    text = str(refusal.value)
+    assert "Line 2: email is missing: the site is asked by mail." in text
+    assert "Line 3: confirmed_by is none of book, mail, staff." in text
+    assert "Line 4: not valid: email." in text
+
+    imported(f"{line('A1')},mail,desk@site.example", f"{line('A2')},book,", header=more)
+    assert {
+        code: (one.confirmed_by, one.email) for code, one in centers(lab).items()
+    } == {"A1": ("mail", "desk@site.example"), "A2": ("book", "")}
 
 
 def test_a_later_file_changes_centers_and_closes_those_it_lacks(lab, imported):
