@@ -96,6 +96,14 @@ def find_lab_by_slug(*, tenant: Tenant, slug: str) -> Lab | None:
     return labs.order_by(F("owner").asc(nulls_last=True)).first()
 
 
+def get_lab_by_slug(*, tenant: Tenant, slug: str, field: str = "lab_slug") -> Lab:
+    """Return the lab of this slug. Raises: lab_not_found (404, at `field`)."""
+    found = find_lab_by_slug(tenant=tenant, slug=slug)
+    if found is None:
+        raise NotFound("lab_not_found", _("Lab not found."), field)
+    return found
+
+
 def list_markers_page(
     *, tenant: Tenant, filters: MarkerFilters, page: int = 1, size: int = 50
 ) -> MarkerPage:

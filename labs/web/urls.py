@@ -7,7 +7,7 @@ from django.urls import path
 from labs.web.accounts import connection
 from labs.web.accounts import views as accounts
 from labs.web.appointments import booking, card, days, outcomes
-from labs.web.catalogue import kit_stock, own_catalogue, panels
+from labs.web.catalogue import conversion, kit_stock, own_catalogue, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
 from labs.web.inbound import messages, reports, unmatched
@@ -255,6 +255,11 @@ urlpatterns = [
         name="unarchive",
     ),
     path("kit-stock/", kit_stock.edit_kit_stock_page, name="kit_stock"),
+    path(
+        "lab-tests/<str:lab_test_id>/convert/",
+        conversion.show_panel_conversion,
+        name="convert_panel",
+    ),
     path("own-catalog/", own_catalogue.show_own_catalogue, name="own_catalogue"),
     path(
         "own-catalog/file/",

@@ -37,7 +37,8 @@ REASONS = {
         " settings/sources/ api-own-team api-team-metrics api-team-physicians"
     ),
     "catalogue and reference data": (
-        "own-catalog/ own-catalog/file/ own-catalog/loinc/"
+        "lab-tests/<str:lab_test_id>/convert/"
+        " own-catalog/ own-catalog/file/ own-catalog/loinc/"
         " own-catalog/updates/<uuid:update_id>/"
         " own-catalog/updates/<uuid:update_id>/file/"
         " kit-stock/ physicians/ lab-tests/ lab-tests/markers/ lab-tests/new/"

@@ -115,7 +115,7 @@ RIGHTS = {
         "labs:kit_stock labs:own_catalogue labs:catalogue_update labs:loinc_proposals"
     ),
     "catalogue": (
-        "labs:own_catalogue_file labs:catalogue_update_file"
+        "labs:convert_panel labs:own_catalogue_file labs:catalogue_update_file"
         " labs:tests labs:markers labs:panel_instructions labs:accounts"
         " labs:account_connection"
     ),

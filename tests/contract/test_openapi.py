@@ -337,3 +337,15 @@ def test_the_paths_of_unmatched_results_are_the_client_s():
         "/v3/unmatched_result/{raw_result_id}/accept": ["post"],
         "/v3/unmatched_result/{raw_result_id}/resolve": ["post"],
     }
+
+
+def test_the_paths_of_the_compendium_are_the_client_s():
+    assert {
+        path: sorted(methods)
+        for path, methods in document()["paths"].items()
+        if "/compendium/" in path
+    } == {
+        "/v3/compendium/convert": ["post"],
+        "/v3/compendium/search": ["post"],
+        "/v3/compendium/search_orderable_tests": ["post"],
+    }

@@ -39,7 +39,6 @@ LEFT_OUT = (
     "/v2/link/provider/",
     "/v2/team/source/",
     "/v2/team/svix/",
-    "/v3/compendium/",
     "/v3/lab_test/estimate",
     "/v3/unmatched_result_test",
 )

@@ -28,6 +28,11 @@ from labs.api.v3.catalogue.views import (
     PanelMarkersView,
     SetMarkersView,
 )
+from labs.api.v3.compendium.views import (
+    CompendiumConvertView,
+    CompendiumSearchView,
+    OrderableTestsView,
+)
 from labs.api.v3.documents import (
     AbnPdfView,
     LabelsPdfView,
@@ -100,6 +105,15 @@ urlpatterns = [
     ),
     mount_api_view(
         "lab_tests/<lab_id>/markers/<provider_id>", LabMarkerView, "api-lab-marker"
+    ),
+    mount_api_view("compendium/search", CompendiumSearchView, "api-compendium-search"),
+    mount_api_view(
+        "compendium/convert", CompendiumConvertView, "api-compendium-convert"
+    ),
+    mount_api_view(
+        "compendium/search_orderable_tests",
+        OrderableTestsView,
+        "api-compendium-orderable",
     ),
     mount_api_view("order", OrdersView, "api-orders-create"),
     mount_api_view("order/create", OrderCreateView, "api-order-create"),

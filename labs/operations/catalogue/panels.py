@@ -15,7 +15,7 @@ from accounts.operations.audit.entries import record_change
 from labs.models import LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
 from labs.queries.accounts import get_linked_lab_account
-from labs.queries.catalogue import find_lab_by_slug
+from labs.queries.catalogue import get_lab_by_slug
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
 from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError, NotFound
@@ -224,9 +224,7 @@ def _find_requested_lab(tenant: Tenant, request: LabTestRequest) -> Lab | None:
             tenant=tenant, account_id=request.lab_account_id
         ).lab
     if request.lab_slug:
-        named = find_lab_by_slug(tenant=tenant, slug=request.lab_slug)
-        if named is None:
-            raise NotFound("lab_not_found", _("Lab not found."), "lab_slug")
+        named = get_lab_by_slug(tenant=tenant, slug=request.lab_slug)
         if lab is not None and named != lab:
             raise DomainError(
                 "several_labs", _("The lab account belongs to another lab."), "lab_slug"

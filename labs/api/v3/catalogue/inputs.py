@@ -159,7 +159,7 @@ def parse_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFil
     """Return the marker filters of a validated query."""
     return MarkerFilters(
         lab=lab,
-        lab_slug=_normalize_lab_slug(query.get("lab_slug")),
+        lab_slug=normalize_lab_slug(query.get("lab_slug")),
         lab_ids=tuple(query.get("lab_id", ())),
         text=query.get("name", "").strip(),
         is_a_la_carte=query.get("a_la_carte_enabled"),
@@ -173,7 +173,7 @@ def parse_lab_test_filters(
     generation = query["generation_method"]
     return LabTestFilters(
         lab=lab,
-        lab_slug=_normalize_lab_slug(query.get("lab_slug")),
+        lab_slug=normalize_lab_slug(query.get("lab_slug")),
         method=str(query.get("collection_method", "")),
         status=str(query.get("status", "")),
         generation=""
@@ -207,7 +207,7 @@ def parse_lab_test_request(body: Mapping[str, Any]) -> LabTestRequest:
         marker_ids=tuple(by_id or ()),
         provider_ids=tuple(by_code or ()),
         fasting=body.get("fasting"),
-        lab_slug=_normalize_lab_slug(body.get("lab_slug")) or "",
+        lab_slug=normalize_lab_slug(body.get("lab_slug")) or "",
         lab_account_id=body.get("lab_account_id"),
     )
 
@@ -262,6 +262,6 @@ def _field_error(field: str, message: str, kind: str) -> RequestInvalid:
     return RequestInvalid([FieldError(("body", field), message, kind)])
 
 
-def _normalize_lab_slug(slug: str | None) -> str | None:
+def normalize_lab_slug(slug: str | None) -> str | None:
     """Return a lab's slug from any case, blank or hyphen (contract D2)."""
     return slug and slug.strip().lower().replace(" ", "_").replace("-", "_")

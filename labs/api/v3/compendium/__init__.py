@@ -1,0 +1,1 @@
+"""The compendium in the API: tests of all labs, and conversions (contract 10)."""
