@@ -251,3 +251,23 @@ def notice_ignores_quiet_hours(*, kind: NoticeKind, environment: str) -> bool:
     sandbox's patients are made up.
     """
     return kind == NoticeKind.CRITICAL_RESULT and environment == Environment.PRODUCTION
+
+
+class ReportCheck(TextChoices):
+    """A check on every lab report before its values count (Ours; contract D14)."""
+
+    NAME = "name", gettext_lazy("Patient name differs from the user's")
+    BIRTH_DATE = "birth_date", gettext_lazy("Birth date differs from the user's")
+    SEX = "sex", gettext_lazy("Sex differs from the user's")
+    SEVERAL_PATIENTS = "several_patients", gettext_lazy("Pages name several patients")
+    DUPLICATE = "duplicate", gettext_lazy("File or specimen is already known")
+    REPORT_DATE = "report_date", gettext_lazy("Report is old or dated in the future")
+    HIDDEN_TEXT = "hidden_text", gettext_lazy("Text differs from what the page shows")
+
+
+class CheckMode(TextChoices):
+    """What a failed check of a lab report does (Ours)."""
+
+    HOLD = "hold", gettext_lazy("Hold")  # until a person releases or rejects it
+    MARK = "mark", gettext_lazy("Mark")  # a note on the report
+    OFF = "off", gettext_lazy("Off")

@@ -22,13 +22,17 @@ _PARSING_JOB: dict[str, Any] = {
         "failure_reason": {"type": ["string", "null"]},
         "data": {
             "type": ["object", "null"],
-            "required": ["metadata", "results"],
+            "required": ["metadata", "results", "hold_reasons"],
             "properties": {
                 "metadata": {"type": "object"},
                 "results": {
                     "type": "array",
-                    "items": {"type": "object", "required": ["test_name", "value"]},
+                    "items": {
+                        "type": "object",
+                        "required": ["test_name", "value", "is_reviewed"],
+                    },
                 },
+                "hold_reasons": {"type": "array", "items": {"type": "string"}},
             },
         },
         "needs_human_review": {"type": "boolean"},
@@ -44,7 +48,7 @@ EVENT_TYPES = (
     ),
     EventType(
         "lab_report.parsing_job.updated",
-        "A job completed, failed or needs review.",
+        "A job completed, failed, needs review, or was held or released.",
         _PARSING_JOB,
     ),
 )

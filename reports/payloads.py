@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from reports.queries import list_report_results
-from reports.states import ParsingJobFailureReason, ParsingJobStatus
+from reports.states import HoldReason, ParsingJobFailureReason, ParsingJobStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reports.models import ParsingJob, ReportResult
 
@@ -87,7 +87,7 @@ class ProvenanceAnswer(TypedDict):
 
 
 class _ReportResult(TypedDict):
-    """One biomarker row."""
+    """One biomarker row; `is_reviewed` is false until a person signed the report."""
 
     test_name: str
     value: str
@@ -105,6 +105,7 @@ class _ReportResult(TypedDict):
     interpretation: str
     is_above_max_range: bool | None
     is_below_min_range: bool | None
+    is_reviewed: bool
 
 
 class ReportResultAnswer(_ReportResult, total=False):
@@ -134,18 +135,29 @@ class NoteAnswer(TypedDict):
 
 
 class ReportProvenanceAnswer(TypedDict):
-    """Provenance of the whole report; `unread` places may contain missed results."""
+    """Provenance of the whole report; `unread` places may contain missed results.
+
+    `findings` are the checks that the report failed, those that hold it and those that
+    your team only marks, also after its release. May gain values.
+    """
 
     pages: list[PageSizeAnswer]
     notes: list[NoteAnswer]
     unread: list[PlaceAnswer]
+    findings: list[str]
 
 
 class _ParsedLabReportData(TypedDict):
-    """The values parsed from a report."""
+    """The values parsed from a report.
+
+    `hold_reasons` say why a report with status `pending_review` is held: its values
+    must not be used until someone releases it. Empty if it is not held; may gain
+    values.
+    """
 
     metadata: ReportMetadataAnswer
     results: list[ReportResultAnswer]
+    hold_reasons: list[Annotated[str, HoldReason]]
 
 
 class ParsedLabReportData(_ParsedLabReportData, total=False):
@@ -186,12 +198,19 @@ def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | No
     if not job.has_data:
         return None
     rows = list_report_results(job)
-    data = build_report_data(job.metadata or {}, rows, with_provenance=with_provenance)
+    data = build_report_data(
+        job.metadata or {},
+        rows,
+        with_provenance=with_provenance,
+        is_reviewed=job.is_reviewed,
+        hold_reasons=job.hold_reasons,
+    )
     if with_provenance:
         data["provenance"] = {
             "pages": job.page_sizes or [],
             "notes": job.notes or [],
             "unread": job.unread or [],
+            "findings": job.findings,
         }
     return data
 
@@ -201,15 +220,21 @@ def build_report_data(
     rows: Iterable[ReportResult],
     *,
     with_provenance: bool = False,
+    is_reviewed: bool = False,
+    hold_reasons: Sequence[str] = (),
 ) -> ParsedLabReportData:
-    """Return the values of a report, stored or not. Source: Contract 7.4."""
+    """Return the values of a report, stored or not. Source: Contract 7.4, D14."""
     results: list[ReportResultAnswer] = []
     for row in rows:
-        result = _result(row)
+        result = _result(row, is_reviewed=is_reviewed)
         if with_provenance:
             result["provenance"] = _provenance(row)
         results.append(result)
-    return {"metadata": _metadata(metadata), "results": results}
+    return {
+        "metadata": _metadata(metadata),
+        "results": results,
+        "hold_reasons": list(hold_reasons),
+    }
 
 
 def _provenance(row: ReportResult) -> ProvenanceAnswer:
@@ -259,7 +284,7 @@ def _metadata(read: Mapping[str, str | None]) -> ReportMetadataAnswer:
     }
 
 
-def _result(row: ReportResult) -> ReportResultAnswer:
+def _result(row: ReportResult, *, is_reviewed: bool) -> ReportResultAnswer:
     return {
         "test_name": row.test_name,
         "value": row.value,
@@ -277,4 +302,5 @@ def _result(row: ReportResult) -> ReportResultAnswer:
         "interpretation": row.interpretation,
         "is_above_max_range": row.is_above_max_range,
         "is_below_min_range": row.is_below_min_range,
+        "is_reviewed": is_reviewed,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from accounts.states import ReportCheck
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
@@ -166,3 +167,62 @@ REJECTED_AS = {
     RejectionReason.UNREADABLE: ParsingJobFailureReason.LOW_QUALITY,
     RejectionReason.OTHER_LANGUAGE: ParsingJobFailureReason.NOT_ENGLISH,
 }  # Contract 7.2.
+
+
+class HoldReason(OpenChoices):
+    """What a check found that holds a report (Ours; contract D14)."""
+
+    NAME_MISMATCH = (
+        "name_mismatch",
+        gettext_lazy("The name on the report differs from the user's."),
+    )
+    BIRTH_DATE_MISMATCH = (
+        "birth_date_mismatch",
+        gettext_lazy("The birth date on the report differs from the user's."),
+    )
+    SEX_MISMATCH = (
+        "sex_mismatch",
+        gettext_lazy("The sex on the report differs from the user's."),
+    )
+    SEVERAL_PATIENTS = (
+        "several_patients",
+        gettext_lazy("Pages of the report name several patients."),
+    )
+    DUPLICATE_REPORT = (
+        "duplicate_report",
+        gettext_lazy("The same file was uploaded before."),
+    )
+    DUPLICATE_SPECIMEN = (
+        "duplicate_specimen",
+        gettext_lazy("A report of the same specimen was uploaded before."),
+    )
+    REPORT_TOO_OLD = "report_too_old", gettext_lazy("The report is too old.")
+    DATE_IN_FUTURE = (
+        "date_in_future",
+        gettext_lazy("A date on the report is in the future."),
+    )
+    HIDDEN_TEXT = (
+        "hidden_text",
+        gettext_lazy("The file has text that its pages do not show."),
+    )
+
+
+HOLD_REASON_CHECKS = {
+    HoldReason.NAME_MISMATCH: ReportCheck.NAME,
+    HoldReason.BIRTH_DATE_MISMATCH: ReportCheck.BIRTH_DATE,
+    HoldReason.SEX_MISMATCH: ReportCheck.SEX,
+    HoldReason.SEVERAL_PATIENTS: ReportCheck.SEVERAL_PATIENTS,
+    HoldReason.DUPLICATE_REPORT: ReportCheck.DUPLICATE,
+    HoldReason.DUPLICATE_SPECIMEN: ReportCheck.DUPLICATE,
+    HoldReason.REPORT_TOO_OLD: ReportCheck.REPORT_DATE,
+    HoldReason.DATE_IN_FUTURE: ReportCheck.REPORT_DATE,
+    HoldReason.HIDDEN_TEXT: ReportCheck.HIDDEN_TEXT,
+}  # Ours: the team's setting that decides about each.
+
+# By the detail that is compared with the user's.
+PATIENT_REASONS = {
+    "name": HoldReason.NAME_MISMATCH,
+    "dob": HoldReason.BIRTH_DATE_MISMATCH,
+    "gender": HoldReason.SEX_MISMATCH,
+}
+DUPLICATE_REASONS = {HoldReason.DUPLICATE_REPORT, HoldReason.DUPLICATE_SPECIMEN}

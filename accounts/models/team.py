@@ -12,7 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
-from accounts.states import Environment, Region, Role
+from accounts.states import CheckMode, Environment, Region, ReportCheck, Role
 from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
@@ -24,6 +24,10 @@ EVENT_RETENTION_DAYS_MAX = 365
 # Ours (spec silent): laboratories are commonly held to an hour.
 CRITICAL_LIMIT_MINUTES = 60
 CRITICAL_LIMIT_MINUTES_MAX = 24 * 60
+# Ours (spec silent): people bring the results of the last years; what is older says
+# little of a patient today, and is more often a wrong file or a misread year.
+REPORT_MAX_AGE_DAYS = 3 * 365
+REPORT_MAX_AGE_DAYS_MAX = 32_767
 # One role or more, each of them known; no database row may say anything else.
 ROLES_ARE_KNOWN = models.Q(roles__contained_by=list(Role.values)) & models.Q(
     roles__len__gt=0
@@ -116,10 +120,12 @@ class Tenant(models.Model):
     its acknowledgement until more people are mailed; `lab_report_review_below`, ours,
     is the confidence in percent below which a row sends its report to a reviewer by
     itself, null for never; `lab_report_second_read_percent`, ours, is how many of a
-    hundred signed reports a second person reads as well; `order_approval_enabled`,
-    ours, is whether orders wait for one of the team's physicians. A new tenant's
-    settings are those of `accounts.operations.teams.teams.create_team`: three defaults
-    differ by
+    hundred signed reports a second person reads as well; `lab_report_checks`, ours, is
+    the CheckMode of each ReportCheck by name, hold where it has none, and
+    `lab_report_max_age_days`, ours, the age from which a report counts as old;
+    `order_approval_enabled`, ours, is whether orders wait for one of the team's
+    physicians. A new tenant's settings are those of
+    `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
 
@@ -152,6 +158,12 @@ class Tenant(models.Model):
     lab_report_second_read_percent = models.PositiveSmallIntegerField(
         default=0, db_default=0
     )
+    lab_report_checks = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True
+    )
+    lab_report_max_age_days = models.PositiveSmallIntegerField(
+        default=REPORT_MAX_AGE_DAYS, db_default=REPORT_MAX_AGE_DAYS
+    )
     early_psc_booking_enabled = models.BooleanField(default=False)
 
     class Meta:
@@ -170,6 +182,10 @@ class Tenant(models.Model):
     def is_sandbox(self) -> bool:
         """Return whether demo connections, simulation and the user cap apply."""
         return self.environment == Environment.SANDBOX
+
+    def get_report_check_mode(self, check: ReportCheck) -> CheckMode:
+        """Return what a failed check of a lab report does; hold by default."""
+        return CheckMode(self.lab_report_checks.get(check, CheckMode.HOLD))
 
 
 class Membership(models.Model):

@@ -21,9 +21,10 @@ from accounts.models.sign_in import CLIENT_ID_MAX_LENGTH, ISSUER_MAX_LENGTH
 from accounts.models.team import (
     CRITICAL_LIMIT_MINUTES_MAX,
     NAME_MAX_LENGTH,
+    REPORT_MAX_AGE_DAYS_MAX,
 )
 from accounts.operations.api_keys.api_keys import OVERLAPS
-from accounts.states import Role, Theme
+from accounts.states import CheckMode, ReportCheck, Role, Theme
 from portal.lib.periods import list_time_zones
 from portal.lib.translation import gettext_lazy
 
@@ -40,6 +41,9 @@ _OVERLAP_WORDS = {
     timedelta(hours=72): gettext_lazy("After 72 hours"),
     timedelta(days=7): gettext_lazy("After 7 days"),
 }
+
+
+_CHECK_FIELD = "lab_report_check_{}"
 
 
 class PageForm(forms.Form):
@@ -281,6 +285,9 @@ class BehaviourForm(forms.Form):
     lab_report_second_read_percent = forms.IntegerField(
         required=False, min_value=0, max_value=100
     )
+    lab_report_max_age_days = forms.IntegerField(
+        required=False, min_value=1, max_value=REPORT_MAX_AGE_DAYS_MAX
+    )
     minor_ordering_enabled = forms.BooleanField(required=False)
     order_approval_enabled = forms.BooleanField(required=False)
     early_psc_booking_enabled = forms.BooleanField(required=False)
@@ -294,19 +301,42 @@ class BehaviourForm(forms.Form):
     reject_duplicate_connection = forms.BooleanField(required=False)
     sdk_per_device_activity_timeseries = forms.BooleanField(required=False)
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        modes = self.initial.get("lab_report_checks") or {}
+        for check in ReportCheck:
+            self.fields[_CHECK_FIELD.format(check)] = forms.ChoiceField(
+                choices=CheckMode.choices,
+                required=False,
+                label=check.label,
+                initial=modes.get(check, CheckMode.HOLD),
+            )
+
+    @property
+    def report_checks(self) -> list[forms.BoundField]:
+        """Return the fields of the checks of lab reports."""
+        return [self[_CHECK_FIELD.format(check)] for check in ReportCheck]
+
     def settings(self) -> dict[str, object]:
         """Return the settings as stored."""
-        name, limit = (
-            "critical_result_notification_email",
-            "critical_result_limit_minutes",
-        )
+        name = "critical_result_notification_email"
         share = "lab_report_second_read_percent"
         stored = {
             **self.cleaned_data,
             name: self.cleaned_data[name] or None,
             share: self.cleaned_data[share] or 0,
         }
-        return {k: v for k, v in stored.items() if k != limit or v is not None}
+        # One that is not given counts as hold, and hold is what no entry means.
+        modes = {
+            check.value: stored.pop(_CHECK_FIELD.format(check)) for check in ReportCheck
+        }
+        stored["lab_report_checks"] = {
+            check: mode
+            for check, mode in modes.items()
+            if mode not in {"", CheckMode.HOLD}
+        }
+        kept = {"critical_result_limit_minutes", "lab_report_max_age_days"}
+        return {k: v for k, v in stored.items() if k not in kept or v is not None}
 
 
 class ProfileForm(forms.Form):

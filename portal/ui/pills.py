@@ -21,6 +21,7 @@ PILLS = {
     "started": Pill("info", "clock", gettext_lazy("Processing")),
     "pending_review": Pill("rev", "eye", gettext_lazy("Pending review")),
     "completed": Pill("ok", "check", gettext_lazy("Completed")),
+    "unreviewed": Pill("mute", "eye", gettext_lazy("Unreviewed")),
     "failed": Pill("bad", "x", gettext_lazy("Failed")),
     # Imports of files; one that waits has the words of other waiting things
     "reading": Pill("info", "clock", gettext_lazy("Reading")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Self
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
@@ -37,6 +38,15 @@ class ParsingJobQuerySet(TenantQuerySet["ParsingJob"]):
         return self.filter(user__uuid=user_uuid)
 
 
+def _codes() -> ArrayField[list[str], list[str]]:
+    return ArrayField(
+        models.CharField(max_length=100),
+        default=list,
+        db_default=models.Value([], ArrayField(models.CharField(max_length=100))),
+        blank=True,
+    )
+
+
 class ParsingJob(TenantOwned):
     """One upload to be read; `id` is the wire's.
 
@@ -48,6 +58,8 @@ class ParsingJob(TenantOwned):
     `replaced_by` is the report that a reviewer put in its place, as its duplicate.
     `source_key` and `source_label` are who sent it: the kind and key of the actor, such
     as "api_key 12", and how people know it; empty where that was not kept.
+    `findings` are codes of HoldReason that a check found, `hold_reasons` those of them
+    that hold the report until a person releases or rejects it.
     """
 
     rules = TableRules(
@@ -79,6 +91,8 @@ class ParsingJob(TenantOwned):
     )
     source_key = models.CharField(max_length=100, blank=True, db_default="")
     source_label = models.CharField(max_length=254, blank=True, db_default="")
+    findings = _codes()
+    hold_reasons = _codes()
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 

@@ -101,6 +101,7 @@ class NoteCode(StrEnum):
     SECOND_PERSON = "second_person"
     DATE_IN_FUTURE = "date_in_future"
     DATES_OUT_OF_ORDER = "dates_out_of_order"
+    HIDDEN_TEXT = "hidden_text"
 
 
 class RowState(StrEnum):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from .intake import (
+    IdentityLine,
+    compare_report_patient_with_user,
+    find_duplicate_reports,
+)
 from .jobs import (
     COUNTED_UP_TO,
     JobFilters,
@@ -18,10 +23,7 @@ from .jobs import (
     list_report_results,
 )
 from .reviews import (
-    IdentityLine,
     RowDiff,
-    compare_report_patient_with_user,
-    find_duplicate_reports,
     get_review,
     get_row_reading_order_key,
     list_loinc_aliases,

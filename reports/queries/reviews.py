@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
-from django.db.models.fields.json import KT
 from django.utils.translation import gettext as _
-from rapidfuzz import fuzz
 
 from portal.lib.errors import NotFound
 from reports.models import (
@@ -22,32 +17,17 @@ from reports.models import (
     ReviewRow,
     ReviewRowVersion,
 )
-from reports.states import ParsingJobStatus, ReviewKind, RowDecision
-from users.queries import latest_user_info
+from reports.states import ReviewKind, RowDecision
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
     from accounts.models import Tenant
-    from reports.models import ParsingJobQuerySet
 
-# Names more alike than this differ by a slip of print or of reading.
-_SAME_NAME = 80.0
-_SEX = {"m": "male", "f": "female"}
 # Decisions of rows that a report does not have: as parsed, and as reviewed.
 _ABSENT_BEFORE = {RowDecision.EXCLUDED, RowDecision.ADDED}
 _ABSENT_AFTER = {RowDecision.EXCLUDED}
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityLine:
-    """One patient detail on the report and on the user; agrees is None if unknown."""
-
-    field: str
-    on_report: str
-    on_user: str
-    agrees: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,50 +150,6 @@ def list_rows_changed_by_review(*, tenant: Tenant, review: Review) -> list[RowDi
     return found
 
 
-def compare_report_patient_with_user(*, job: ParsingJob) -> list[IdentityLine]:
-    """Compare the patient on the report with the user; one query.
-
-    Source: Ours; a report under another person's name is the worst error of all.
-    """
-    read = job.metadata or {}
-    info = latest_user_info(user=job.user)
-    name = (
-        f"{read.get('patient_first_name') or ''} {read.get('patient_last_name') or ''}"
-    )
-    own_name = f"{info.first_name} {info.last_name}" if info else ""
-    born = info.dob if info else job.user.fallback_birth_date
-    sex, own_sex = read.get("gender") or "", info.gender if info else ""
-    dob, own_dob = read.get("dob") or "", born.isoformat() if born else ""
-    return [
-        IdentityLine("name", name.strip(), own_name, _same_name(name, own_name)),
-        IdentityLine("dob", dob, own_dob, dob == own_dob if dob and own_dob else None),
-        IdentityLine("gender", sex, own_sex, _same_sex(sex, own_sex)),
-    ]
-
-
-def find_duplicate_reports(*, job: ParsingJob) -> list[ParsingJob]:
-    """Return jobs of the same file, or of the same specimen and day, newest first.
-
-    Failed jobs and those of deleted users are left out. One query, by indexes.
-    """
-    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(job.tenant).live()
-    alike = Q(sha256=job.sha256)
-    read = job.metadata or {}
-    specimen, day = read.get("specimen_number"), read.get("date_collected")
-    if specimen and day:
-        alike |= Q(specimen=specimen, day=day)
-    found = (
-        rows.alias(
-            specimen=KT("metadata__specimen_number"),
-            day=KT("metadata__date_collected"),
-        )
-        .filter(alike)
-        .exclude(id=job.id)
-        .exclude(status=ParsingJobStatus.FAILED)
-    )
-    return list(found.select_related("user").order_by("-created_at", "id"))
-
-
 def _need(row: ReviewRow) -> int:
     if row.is_decided:
         return 4
@@ -222,27 +158,3 @@ def _need(row: ReviewRow) -> int:
     if row.state == "look":
         return 1
     return 2 if row.is_flagged else 3
-
-
-def _same_name(first: str, second: str) -> bool | None:
-    names = _words(first), _words(second)
-    if not all(names):
-        return None
-    if names[0] <= names[1] or names[1] <= names[0]:
-        return True
-    texts = [" ".join(sorted(words)) for words in names]
-    return fuzz.ratio(*texts) >= _SAME_NAME
-
-
-def _words(name: str) -> frozenset[str]:
-    folded = unicodedata.normalize("NFKD", name.casefold())
-    plain = "".join(sign for sign in folded if not unicodedata.combining(sign))
-    return frozenset(re.findall(r"[^\W\d_]{2,}", plain))
-
-
-def _same_sex(first: str, second: str) -> bool | None:
-    """Whether two words mean one sex; None where either is no plain answer."""
-    plain = [_SEX.get(word, word) for word in (first.casefold(), second.casefold())]
-    if not all(word in {"male", "female"} for word in plain):
-        return None
-    return plain[0] == plain[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from reports.web.jobs import history, page_images, rereadings, views
+from reports.web.jobs import history, holds, page_images, rereadings, views
 from reports.web.names import aliases
 from reports.web.signing import amending, second_reads
 from reports.web.signing import views as signing
@@ -18,6 +18,11 @@ urlpatterns = [
         "reports/<str:job_id>/pages/<int:page>/",
         page_images.show_report_page_image,
         name="page_image",
+    ),
+    path(
+        "reports/<str:job_id>/hold/",
+        holds.release_or_reject_held_report,
+        name="decide_hold",
     ),
     path("reports/<str:job_id>/history/", history.show_report_history, name="history"),
     path(

@@ -125,7 +125,7 @@ RIGHTS = {
         " labs:check_account_connection"
     ),
     "reports": "reports:list reports:page reports:page_image",
-    "reports*": "reports:upload",
+    "reports*": "reports:upload reports:decide_hold",
     "reports+users": "reports:of_user",
     "sign_reports": "reports:aliases reports:history reports:readings",
     "sign_reports*": (

@@ -101,7 +101,13 @@ def test_a_decided_row_needs_nobody(user):
 
 
 @pytest.mark.parametrize(
-    ("dob", "agrees"), [("1990-01-02", True), ("1990-02-01", False), (None, None)]
+    ("dob", "agrees"),
+    [
+        ("1990-01-02", True),
+        ("1990-02-01", True),  # the other order of day and month
+        ("1990-01-03", False),
+        (None, None),
+    ],
 )
 def test_a_birth_date_is_held_against_the_users(user, dob, agrees):
     user.fallback_birth_date = date(1990, 1, 2)

@@ -121,10 +121,10 @@ def _render_settings(
 
 
 def _list_changes(entry: AuditEntry) -> list[tuple[str, str, str]]:
-    """Return name, old and new value of each change; branding by field."""
+    """Return name, old and new value of each change; of groups by field."""
     lines = []
     for name, (old, new) in sorted(entry.changes.items()):
-        if name == "brand_information":
+        if isinstance(old, dict) or isinstance(new, dict):
             before, after = old or {}, new or {}
             lines += [
                 (

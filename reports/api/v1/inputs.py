@@ -20,6 +20,7 @@ from reports.operations.jobs.submission import (
     ReportRequest,
     build_upload_too_large_error,
 )
+from reports.states import RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,6 +106,21 @@ class ParsingJobInputs(Inputs):
     )
     user_id = Uuid()
     needs_human_review = _Flag(required=False, default=False)
+
+
+class ReleaseInputs(Inputs):
+    """Why a held report may be used after all."""
+
+    reason = serializers.CharField(max_length=1000)
+
+
+class RejectInputs(Inputs):
+    """Why a held report has no usable values."""
+
+    reason = serializers.ChoiceField(choices=RejectionReason.choices)
+    note = serializers.CharField(
+        max_length=1000, required=False, default="", allow_blank=True
+    )
 
 
 class ParsingJobQuery(Inputs):

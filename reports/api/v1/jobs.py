@@ -9,14 +9,21 @@ from rest_framework.response import Response
 from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
-from portal.lib.api.fields import parse_path_uuid, validate_query_string
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_post_body,
+    validate_query_string,
+)
 from portal.lib.api.schema import describe_api_operation
 from reports.api.v1.inputs import (
     ParsingJobInputs,
     ParsingJobQuery,
+    RejectInputs,
+    ReleaseInputs,
     ReportUploadParser,
     validate_report_upload,
 )
+from reports.operations.jobs.holds import reject_held_report, release_held_report
 from reports.operations.jobs.submission import (
     require_report_parsing_enabled,
     submit_report,
@@ -24,6 +31,7 @@ from reports.operations.jobs.submission import (
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import get_parsing_job
+from reports.states import RejectionReason
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -80,3 +88,50 @@ class ParsingJobView(TenantAPIView):
             user_uuid=job.user.uuid,
         )
         return Response(answer)
+
+
+class ReleaseParsingJobView(TenantAPIView):
+    """Release a held report."""
+
+    area = Area.REPORTS
+
+    @describe_api_operation(
+        "release_parsing_job",
+        "Release a held lab report",
+        answer=ParsingJobAnswer,
+        body=ReleaseInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, job_id: str) -> Response:
+        given = validate_post_body(request, ReleaseInputs)
+        job = release_held_report(
+            tenant=self.tenant,
+            actor=self.actor,
+            job_id=parse_path_uuid(job_id, "job_id"),
+            reason=given["reason"],
+        )
+        return Response(build_parsing_job_payload(job))
+
+
+class RejectParsingJobView(TenantAPIView):
+    """Reject a held report."""
+
+    area = Area.REPORTS
+
+    @describe_api_operation(
+        "reject_parsing_job",
+        "Reject a held lab report",
+        answer=ParsingJobAnswer,
+        body=RejectInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, job_id: str) -> Response:
+        given = validate_post_body(request, RejectInputs)
+        job = reject_held_report(
+            tenant=self.tenant,
+            actor=self.actor,
+            job_id=parse_path_uuid(job_id, "job_id"),
+            reason=RejectionReason(given["reason"]),
+            why=given["note"],
+        )
+        return Response(build_parsing_job_payload(job))

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
-from reports.api.v1.jobs import ParsingJobsView, ParsingJobView
+from reports.api.v1.jobs import (
+    ParsingJobsView,
+    ParsingJobView,
+    RejectParsingJobView,
+    ReleaseParsingJobView,
+)
 
 urlpatterns = [
     mount_api_view("parser/job", ParsingJobsView),
     mount_api_view("parser/job/<job_id>", ParsingJobView),
+    mount_api_view("parser/job/<job_id>/release", ReleaseParsingJobView),
+    mount_api_view("parser/job/<job_id>/reject", RejectParsingJobView),
 ]

@@ -17,6 +17,7 @@ from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs.jobs import enqueue_job
 from reports.models import ParsingJob, ReportResult
+from reports.operations.jobs.holds import find_hold_findings
 from reports.operations.jobs.status import (
     change_status_and_audit,
     mark_parsing_job_failed,
@@ -41,6 +42,7 @@ from reports.parser.checks import check_dates_not_after
 from reports.parser.intake import RefusedFile
 from reports.parser.report import FailureReason, UnreadableReport
 from reports.queries import list_report_files
+from reports.queries.intake import select_hold_reasons
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -118,11 +120,11 @@ def fail_parsing_after_retries(*, tenant_pk: int, job_id: UUID) -> None:
 def store_parsing_results(
     *, job: ParsingJob, actor: Actor, report: ParsedReport
 ) -> ParsingJob:
-    """Store the results, and complete the job or send it to review.
+    """Store the results, and complete the job, hold it or send it to review.
 
     A reviewer gets what the upload asked for, and a report with a row below the team's
     bound of confidence; the wire's `needs_human_review` stays as submitted. Raises:
-    transition_not_allowed. Source: Contract 7.2, 7.3; the bound is Ours.
+    transition_not_allowed. Source: Contract 7.2, 7.3, D14; the bound is Ours.
     """
     today = timezone.now().date()
     late = check_dates_not_after(report.metadata, today=today)
@@ -132,15 +134,20 @@ def store_parsing_results(
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
     notes = serialize_check_notes(report)
+    findings = find_hold_findings(job=job, report=report, today=today)
+    hold_reasons = select_hold_reasons(job.tenant, findings)
     wants_review = job.needs_human_review or _is_below_confidence_threshold(
         job.tenant, report
     )
     if wants_review:
         open_report_review(job=job, rows=build_initial_review_rows(rows), notes=notes)
+    if wants_review or hold_reasons:
         enqueue_job(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
     return change_status_and_audit(
         job,
-        ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,
+        ParsingJobStatus.PENDING_REVIEW
+        if wants_review or hold_reasons
+        else ParsingJobStatus.COMPLETED,
         actor,
         verb="finish_parsing",
         metadata=dataclasses.asdict(report.metadata),
@@ -148,6 +155,8 @@ def store_parsing_results(
         unread=[dataclasses.asdict(place) for place in report.unread],
         page_sizes=[dataclasses.asdict(size) for size in report.page_sizes],
         pages=report.pages,
+        findings=findings,
+        hold_reasons=hold_reasons,
         finished_at=timezone.now(),
     )
 

@@ -58,6 +58,7 @@ def mark_parsing_job_failed(
         metadata=None,
         notes=None,
         unread=None,
+        hold_reasons=[],
         finished_at=timezone.now(),
     )
 

@@ -14,6 +14,7 @@ import resource
 import signal
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import orjson
 from reports.operations.reading.parsed_values import build_parsed_value_from_json
 from reports.parser.boxes import read_text_in_box
 from reports.parser.documents import NoPictureReader
+from reports.parser.hidden_text import find_hidden_text
 from reports.parser.intake import RefusedFile, check_file_can_be_opened
 from reports.parser.parsing import parse_report
 from reports.parser.report import Place, UnreadableReport
@@ -73,9 +75,9 @@ def _handle_request(request: dict[str, Any]) -> dict[str, object]:
     if "parse" in request:
         paths = [Path(path) for path in request["parse"]]
         threads = request.get("threads", 1)
-        return {
-            "report": parse_report(paths, threads=threads, on_page=_report_page_done)
-        }
+        report = parse_report(paths, threads=threads, on_page=_report_page_done)
+        hidden = find_hidden_text(paths, report)
+        return {"report": replace(report, notes=(*report.notes, *hidden))}
     opened = [
         check_file_can_be_opened(Path(path), declared=declared)
         for path, declared in request["inspect"]

@@ -52,6 +52,7 @@ _OF_THE_HEADER = {
     NoteCode.SECOND_PERSON,
     NoteCode.DATE_IN_FUTURE,
     NoteCode.DATES_OUT_OF_ORDER,
+    NoteCode.HIDDEN_TEXT,
 }
 
 

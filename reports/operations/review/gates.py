@@ -16,7 +16,14 @@ from reports.operations.review.reviews import (
     validate_review_reason,
 )
 from reports.queries import find_duplicate_reports
-from reports.states import ParsingJobStatus, ReviewKind
+from reports.queries.intake import list_patient_findings, select_hold_reasons
+from reports.states import (
+    DUPLICATE_REASONS,
+    PATIENT_REASONS,
+    HoldReason,
+    ParsingJobStatus,
+    ReviewKind,
+)
 from users.queries import find_user
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from reports.models import Review
+    from reports.models import ParsingJob, Review
     from reports.operations.review.saving import RowRef
 
 
@@ -63,14 +70,15 @@ def confirm_mismatched_patient_identity(
 ) -> Review:
     """Confirm that a report belongs to its user despite a mismatch, with a reason.
 
-    Of another person's report see reject_report. Raises: as
-    record_page_shown_to_reviewer but for page_unknown; reason_missing, reason_too_long.
-    Source: Ours (workflow D1).
+    Settles all that holds it but duplicates. Of another person's report see
+    reject_report. Raises: as record_page_shown_to_reviewer but for page_unknown;
+    reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
     why = validate_review_reason(reason)
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     review.identity_decided = why
     review.save(update_fields=["identity_decided", "claimed_until"])
+    _settle_hold_reasons(review.job, set(HoldReason) - DUPLICATE_REASONS)
     record_review_change_in_audit_log(review, actor, verb="decide_identity")
     return review
 
@@ -87,6 +95,7 @@ def keep_duplicate_report(
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     review.duplicate_decided = why
     review.save(update_fields=["duplicate_decided", "claimed_until"])
+    _settle_hold_reasons(review.job, DUPLICATE_REASONS)
     record_review_change_in_audit_log(review, actor, verb="keep_duplicate")
     return review
 
@@ -115,6 +124,7 @@ def replace_duplicate_report(
         )
     review.duplicate_decided, review.replaces = why, older
     review.save(update_fields=["duplicate_decided", "replaces", "claimed_until"])
+    _settle_hold_reasons(review.job, DUPLICATE_REASONS)
     record_review_change_in_audit_log(
         review, actor, verb="replace_duplicate", replaces=str(older.id)
     )
@@ -150,6 +160,8 @@ def move_report_to_other_user(
     record_review_change_in_audit_log(review, actor, verb="move_report", why=why)
     job.user_id = found.user.id
     job.save(update_fields=["user"])
+    job.refresh_from_db(fields=["user"])
+    _compare_with_new_user(job)
     review.identity_decided = review.duplicate_decided = ""
     review.replaces = None
     review.save(
@@ -162,6 +174,22 @@ def move_report_to_other_user(
     )
     record_review_change_in_audit_log(review, actor, verb="move_report", why=why)
     return review
+
+
+def _settle_hold_reasons(job: ParsingJob, settled: set[HoldReason]) -> None:
+    """Remove what a reviewer decided about from what holds the report."""
+    job.hold_reasons = [one for one in job.hold_reasons if one not in settled]
+    job.save(update_fields=["hold_reasons"])
+
+
+def _compare_with_new_user(job: ParsingJob) -> None:
+    """Replace what the checks found against the user before, once the user is new."""
+    findings = list_patient_findings(job=job)
+    kept = [one for one in job.findings if one not in PATIENT_REASONS.values()]
+    job.findings = [*findings, *kept]
+    holds = [one for one in job.hold_reasons if one not in PATIENT_REASONS.values()]
+    job.hold_reasons = [*select_hold_reasons(job.tenant, findings), *holds]
+    job.save(update_fields=["findings", "hold_reasons"])
 
 
 @transaction.atomic

@@ -108,7 +108,7 @@ class Desk:
         """The header that the report's rows are read by."""
         known = self.review.job.metadata or {}
         names = Metadata.__dataclass_fields__
-        return Metadata(**{name: known.get(name) for name in names})
+        return Metadata(**{name: known[name] for name in names if name in known})
 
     @property
     def decimal_comma(self) -> bool:

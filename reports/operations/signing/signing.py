@@ -46,11 +46,11 @@ from reports.parser.report import (
     RowState,
 )
 from reports.queries import (
-    compare_report_patient_with_user,
     find_duplicate_reports,
     list_previous_readings,
     list_review_rows,
 )
+from reports.queries.intake import is_identity_undecided
 from reports.states import (
     REJECTED_AS,
     ParsingJobStatus,
@@ -117,10 +117,7 @@ def find_unmet_signing_rules(*, review: Review, rows: Sequence[ReviewRow]) -> li
         ],
     }
     gaps = [Gap(code, tuple(at)) for code, at in found.items() if at]
-    if not review.identity_decided and any(
-        line.agrees is False
-        for line in compare_report_patient_with_user(job=review.job)
-    ):
+    if is_identity_undecided(review=review):
         gaps.append(Gap("identity_undecided"))
     if not review.duplicate_decided and find_duplicate_reports(job=review.job):
         gaps.append(Gap("duplicate_undecided"))

@@ -110,7 +110,8 @@ class UploadForm(forms.Form):
         allow_empty_file=True,  # the operation refuses one, with its own sentence
         error_messages={"required": gettext_lazy("Choose a file.")},
     )
-    needs_human_review = forms.BooleanField(required=False)
+    # Who uploads by hand can also ask for a look; a system says what it wants.
+    needs_human_review = forms.BooleanField(required=False, initial=True)
 
     def clean_file(self) -> list[UploadedFile[Any]]:
         """Refuse files that are too large before reading them into memory."""

@@ -41,11 +41,13 @@ from reports.web.jobs.forms import (
     UploadForm,
 )
 from reports.web.jobs.history import build_report_review_card
+from reports.web.jobs.holds import build_held_report
 from reports.web.jobs.rows import (
     build_result_row_with_range_bar,
     get_polling_interval_seconds,
     group_rows_by_panel,
 )
+from reports.web.review.notes import describe_hold_reasons
 from reports.web.signing.rows import crop_page_around_row
 from users.queries import find_user_by_client_user_id, user_overview
 
@@ -194,6 +196,8 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
         else None,
         panels=group_rows_by_panel(flagged if only_flagged else rows),
         metadata=job.metadata or {},
+        held=build_held_report(job),
+        findings=describe_hold_reasons(job.findings),
         review=build_report_review_card(request, job) if job.has_data else None,
         show_patient=show_patient,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),

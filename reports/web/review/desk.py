@@ -19,7 +19,6 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
 from reports.operations.review.gates import (
     confirm_mismatched_patient_identity,
@@ -36,10 +35,15 @@ from reports.queries import (
     list_review_comments,
     list_review_rows,
 )
+from reports.queries.intake import is_identity_undecided
 from reports.queries.review_queue import find_previous_values_of_user
-from reports.states import ParsingJobStatus, ReviewStatus
+from reports.states import DUPLICATE_REASONS, ParsingJobStatus, ReviewStatus
 from reports.web.review.forms import MoveForm, ReasonForm
-from reports.web.review.notes import merge_notes_on_repeated_tests
+from reports.web.review.notes import (
+    DETAIL_LABELS,
+    describe_hold_reasons,
+    merge_notes_on_repeated_tests,
+)
 from reports.web.review.pages import list_page_images_with_boxes
 from reports.web.review.queue import parse_review_id_or_404
 from reports.web.review.rows import (
@@ -55,12 +59,6 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from reports.models import Review
     from reports.web.review.pages import DeskPage
-
-_FIELDS = {
-    "name": gettext_lazy("Name"),
-    "dob": gettext_lazy("Birth date"),
-    "gender": gettext_lazy("Sex"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +96,7 @@ def show_review_page(request: TenantRequest, review_id: str) -> HttpResponse:
         user_uuid=review.job.user.uuid,
     )
     lines = compare_report_patient_with_user(job=review.job)
-    is_doubtful = any(line.agrees is False for line in lines)
-    if is_mine and is_doubtful and not review.identity_decided:
+    if is_mine and is_identity_undecided(review=review, lines=lines):
         return _gate(request, review)
     state = list_review_page_rows(request, review)
     chosen = _chosen(request, state)
@@ -306,7 +303,10 @@ def _gate(
         status=422 if form is not None else 200,
         section="reviews",
         review=review,
-        lines=[(_FIELDS.get(line.field, line.field), line) for line in lines],
+        lines=[(str(DETAIL_LABELS[line.field]), line) for line in lines],
+        hold_reasons=describe_hold_reasons(
+            one for one in review.job.hold_reasons if one not in DUPLICATE_REASONS
+        ),
         collected=(review.job.metadata or {}).get("date_collected"),
         same_form=form if form is not None and not is_move else ReasonForm(),
         move_form=form if form is not None and is_move else MoveForm(),

@@ -15,6 +15,7 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.units import format_unit
 from portal.ui.pills import format_wire_value_as_words
 from reports.parser.report import LoincReason, NoteCode
+from reports.states import HoldReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,6 +56,11 @@ _FLAG_SENTENCES: dict[bool, dict[str, str]] = {
         "low": gettext_lazy("Not flagged, but below the range %(range)s."),
         "": gettext_lazy("Not flagged, but outside the range %(range)s."),
     },
+}
+DETAIL_LABELS = {
+    "name": gettext_lazy("Name"),
+    "dob": gettext_lazy("Birth date"),
+    "gender": gettext_lazy("Sex"),
 }
 _DASH = re.compile(r"(?<=\d) ?- ?(?=\d)")
 _PAIR = 2
@@ -116,6 +122,8 @@ def describe_check_note(note: Mapping[str, Any]) -> str:
             return _repeats_sentence(facts.get("values", pair))
         case NoteCode.SECOND_PERSON:
             return _second_person_sentence(facts)
+        case NoteCode.HIDDEN_TEXT:
+            return _("The file has text that its pages do not show.")
         case NoteCode.DATE_IN_FUTURE:
             return _("%(date)s is in the future.") % {
                 "date": _date_label(_text(facts, "date"))
@@ -127,6 +135,15 @@ def describe_check_note(note: Mapping[str, Any]) -> str:
             }
         case code:
             return f"{format_wire_value_as_words(str(code))}."
+
+
+def describe_hold_reasons(reasons: Iterable[str]) -> list[str]:
+    """Return one sentence for each reason why a report is held."""
+    found = ((reason, HoldReason.known(reason)) for reason in reasons)
+    return [
+        str(known.label) if known else f"{format_wire_value_as_words(reason)}."
+        for reason, known in found
+    ]
 
 
 def describe_loinc_candidate_reasons(reasons: list[str]) -> str:

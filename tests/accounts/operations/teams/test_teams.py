@@ -36,6 +36,8 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "critical_result_limit_minutes": 60,
         "lab_report_review_below": None,
         "lab_report_second_read_percent": 0,
+        "lab_report_checks": {},
+        "lab_report_max_age_days": 1095,
         "brand_information": None,
         "logo_url": None,
     }

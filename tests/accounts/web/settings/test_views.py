@@ -32,7 +32,12 @@ def written():
 
 
 def test_the_page_has_every_setting_of_the_contract():
-    shown = {*BehaviourForm.base_fields, "logo_url", "brand_information"}
+    shown = {
+        *BehaviourForm.base_fields,
+        "lab_report_checks",  # a field for each check
+        "logo_url",
+        "brand_information",
+    }
 
     assert shown == SETTINGS
     assert "logo_url" in BrandForm.base_fields

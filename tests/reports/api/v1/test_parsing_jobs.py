@@ -295,8 +295,10 @@ def test_a_job_is_read_with_its_data(alice_api, alice_tenant, user):
                     "interpretation": "abnormal",
                     "is_above_max_range": True,
                     "is_below_min_range": False,
+                    "is_reviewed": False,
                 }
             ],
+            "hold_reasons": [],
         },
         "needs_human_review": False,
         "is_reviewed": False,
@@ -370,6 +372,7 @@ def test_provenance_is_included_when_asked_for(query, alice_api, user):
             }
         ],
         "unread": [{"page": 1, "polygon": [[10.0, 20.0], [30.0, 40.0]]}],
+        "findings": [],
     }
 
 
@@ -380,7 +383,7 @@ def test_provenance_is_left_out_unless_asked_for(alice_api, user):
 
     data = alice_api.get(f"{PATH}/{job.id}").json()["data"]
 
-    assert set(data) == {"metadata", "results"}
+    assert set(data) == {"metadata", "results", "hold_reasons"}
     (result,) = data["results"]
     assert "provenance" not in result
     assert set(result["loinc_matches"][0]) == {
