@@ -238,7 +238,19 @@ class MllpProcess:
                     row.tenant, put_off_message, message=message, fault=failure.fault
                 )
                 return
-            await self._record(row, message, answer)
+            try:
+                await self._record(row, message, answer)
+            except (DatabaseError, InterfaceError):
+                raise
+            except Exception:
+                # Else it would be sent again at once, and again.
+                await self._in_tenant(
+                    row.tenant,
+                    put_off_message,
+                    message=message,
+                    fault=TransportFault.BAD_ANSWER,
+                )
+                raise
 
     async def _record(
         self, row: Hl7Connection, message: Hl7OutboundMessage, answer: Answer

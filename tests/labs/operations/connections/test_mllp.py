@@ -256,6 +256,35 @@ def test_a_message_that_is_put_off_is_repeated_and_then_rejected(
     assert statuses() == [("NW1", "rejected", "AR", "")]
 
 
+def test_a_message_whose_answer_fails_is_put_off_and_not_sent_without_end(
+    connection, monkeypatch, caplog
+):
+    def fail(**_):
+        raise RuntimeError("Example^Ada")
+
+    monkeypatch.setattr(mllp_module, "record_hl7_answer", fail)
+    (message,) = queue(connection, "NW1")
+    seen = []
+
+    def answer(received):
+        seen.append(str(received.segment("MSH")[10]))
+        return acknowledge(received)
+
+    async def body():
+        async with lab_server(answer, port=connection.port), running():
+            await until(Hl7OutboundMessage.unscoped.filter(attempts=1).exists)
+            await asyncio.sleep(0.2)  # ten looks at the queue
+
+    run(body)
+
+    message.refresh_from_db()
+    assert seen == ["NW1"]
+    assert (message.status, message.attempts) == ("queued", 1)
+    assert Hl7Connection.unscoped.get().fault == "bad_answer"
+    assert "sending failed: RuntimeError" in caplog.text
+    assert "Example" not in caplog.text
+
+
 def test_an_answer_to_another_message_is_not_taken_for_ours(connection, monkeypatch):
     queue(connection, "NW1")
 
