@@ -333,6 +333,8 @@ OURA_CLIENT_ID: str = env.str("OURA_CLIENT_ID", default="")
 OURA_CLIENT_SECRET: str = env.str("OURA_CLIENT_SECRET", default="")
 # Where it was registered: developer (developer.ouraring.com) or cloud, the older one.
 OURA_PORTAL: str = env.str("OURA_PORTAL", default="developer")
+# Where all of Oura is instead, to try the portal against a twin.
+OURA_URL: str = env.str("OURA_URL", default="")
 # Our application at Withings; without both, Withings is not offered.
 WITHINGS_CLIENT_ID: str = env.str("WITHINGS_CLIENT_ID", default="")
 WITHINGS_CLIENT_SECRET: str = env.str("WITHINGS_CLIENT_SECRET", default="")
@@ -343,6 +345,16 @@ WITHINGS_API_URL: str = env.str(
 WITHINGS_SIGN_IN_URL: str = env.str(
     "WITHINGS_SIGN_IN_URL", default="https://account.withings.com"
 )
+# Our application at WHOOP; without both, WHOOP is not offered.
+WHOOP_CLIENT_ID: str = env.str("WHOOP_CLIENT_ID", default="")
+WHOOP_CLIENT_SECRET: str = env.str("WHOOP_CLIENT_SECRET", default="")
+WHOOP_API_URL: str = env.str("WHOOP_API_URL", default="https://api.prod.whoop.com")
+# Our application at Polar AccessLink; without both, Polar is not offered.
+POLAR_CLIENT_ID: str = env.str("POLAR_CLIENT_ID", default="")
+POLAR_CLIENT_SECRET: str = env.str("POLAR_CLIENT_SECRET", default="")
+POLAR_API_URL: str = env.str("POLAR_API_URL", default="https://www.polaraccesslink.com")
+POLAR_SIGN_IN_URL: str = env.str("POLAR_SIGN_IN_URL", default="https://flow.polar.com")
+POLAR_TOKEN_URL: str = env.str("POLAR_TOKEN_URL", default="https://polarremote.com")
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -29,6 +29,7 @@ from users.operations.pulling.pulling import (
     run_connection_pulls,
 )
 from users.operations.pulling.refresh import delete_old_refreshes
+from users.operations.sources.budgets import delete_old_user_budgets
 from users.operations.sources.cadences import (
     enqueue_learning_of_data_intervals,
     update_usual_data_intervals,
@@ -103,10 +104,11 @@ def enqueue_due_erasures_pauses_and_expiries() -> None:
 
 @periodic_job("43 3 * * *", "users.remove_old_arrivals")
 def delete_old_arrivals_pulls_and_refreshes() -> None:
-    """Delete old arrivals, pulls and refreshes; daily."""
+    """Delete old arrivals, pulls, refreshes and budgets of users; daily."""
     delete_old_arrivals()
     delete_old_pulls()
     delete_old_refreshes()
+    delete_old_user_budgets()
 
 
 @periodic_job("53 3 * * *", "users.remove_old_links")

@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 
 from users.gateways.base import (
     NO_METER,
+    NO_PUSH_KEYS,
     ClientCredentials,
     Grant,
     Meter,
     PulledPage,
+    PushKeys,
     SourceRefused,
     SourceUnavailable,
 )
@@ -41,8 +43,14 @@ class FakeSource:
         self.credentials = ClientCredentials("fake-id", "fake-secret")
         self.connected: list[tuple[str, str]] = []
 
+    def find_reach(self, _resource: str) -> timedelta:
+        return self.history
+
     def with_credentials(
-        self, credentials: ClientCredentials, meter: Meter = NO_METER
+        self,
+        credentials: ClientCredentials,
+        meter: Meter = NO_METER,
+        keys: PushKeys = NO_PUSH_KEYS,
     ) -> FakeSource:
         other = copy(self)
         other.credentials = credentials

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.users.gateways.oura_server import running_oura
+from users.demo.twins.oura import OuraTwin
+from users.demo.twins.polar import PolarTwin
+from users.demo.twins.rest import running_twin
+from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings_server import running_withings
 from users.gateways.sources import SOURCE_GATEWAYS
 
@@ -29,4 +33,40 @@ def withings(settings):
         settings.WITHINGS_API_URL = settings.WITHINGS_SIGN_IN_URL = twin.url
         # Our address answers; tests of pushes send to it.
         twin.sender.send = lambda _method, _push: 200
+        yield twin
+
+
+@pytest.fixture
+def whoop(settings):
+    """The twin of WHOOP, and the installation's application there."""
+    twin = WhoopTwin()
+    with running_twin(twin):
+        settings.WHOOP_CLIENT_ID = twin.client_id
+        settings.WHOOP_CLIENT_SECRET = twin.client_secret
+        settings.WHOOP_API_URL = twin.url
+        yield twin
+
+
+@pytest.fixture
+def polar(settings):
+    """The twin of Polar, and the installation's application there."""
+    twin = PolarTwin()
+    with running_twin(twin):
+        settings.POLAR_CLIENT_ID = twin.client_id
+        settings.POLAR_CLIENT_SECRET = twin.client_secret
+        settings.POLAR_API_URL = settings.POLAR_SIGN_IN_URL = twin.url
+        settings.POLAR_TOKEN_URL = twin.url
+        # Our address answers; tests of pushes send to it.
+        twin.sender.send = lambda _method, _push: 200
+        yield twin
+
+
+@pytest.fixture
+def oura_twin(settings):
+    """The twin of Oura, and the installation's application there."""
+    twin = OuraTwin()
+    with running_twin(twin):
+        settings.OURA_CLIENT_ID = twin.client_id
+        settings.OURA_CLIENT_SECRET = twin.client_secret
+        settings.OURA_URL = twin.url
         yield twin

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
-from django.db.models import Max, Min
 from django.utils import timezone
 
+from portal.lib.database import rows as rows_of
 from portal.lib.periods import find_day_start, find_time_zone_by_name
 from users.models import Announcement, Connection, Pull, SourceDay, SourceGrant
 from users.queries import list_live_user_connections
@@ -37,6 +37,25 @@ CLOSES_AFTER = timedelta(hours=6)
 _LATE = timedelta(days=1)
 _DAY = timedelta(days=1)
 _WITHOUT_DAYS = {"profile"}
+# A poll that begins after the one before had ended left days that its source no longer
+# lists: what is proven begins with the last of such.
+_REACHED = """
+    SELECT resource,
+        coalesce(
+            max(range_start) FILTER (WHERE range_start > before), min(range_start)
+        ),
+        max(range_end)
+    FROM (
+        SELECT resource, range_start, range_end, max(range_end) OVER (
+            PARTITION BY resource ORDER BY range_end, id
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS before
+        FROM users_pull
+        WHERE connection_id = %(connection)s AND status = %(success)s
+            AND NOT is_announced
+    ) polls
+    GROUP BY resource
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +179,9 @@ def _find_reads(
     )
     reached = {
         resource: (first, until)
-        for resource, first, until in pulls.filter(status=PullStatus.SUCCESS)
-        .values_list("resource")
-        .annotate(Min("range_start"), Max("range_end"))
-        .order_by()
+        for resource, first, until in rows_of.fetch_rows(
+            _REACHED, {"connection": connection.pk, "success": PullStatus.SUCCESS.value}
+        )
     }
     latest = {
         pull.resource: pull

@@ -29,8 +29,9 @@ def receive_source_push(
 ) -> HttpResponse:
     """Take a push, or answer a source that verifies the address.
 
-    Ours: 204 also for an account that nobody connected, so that the source goes on; 404
-    for an unknown address, 403 for what is not of the source, 413 for too much.
+    Ours: 200, as Polar asks for, also for an account that nobody connected, so that the
+    source goes on; 404 for an unknown address, 403 for what is not of the source, 413
+    for too much.
     """
     query = {name: request.GET[name] for name in request.GET}
     try:
@@ -48,7 +49,7 @@ def receive_source_push(
         take_source_push(provider=provider, request=pushed, at=timezone.now())
     except (NotFound, NotAllowed) as refusal:
         return _refuse(request, 404 if isinstance(refusal, NotFound) else 403)
-    return HttpResponse(status=204)
+    return HttpResponse(status=200)
 
 
 def _refuse(request: HttpRequest, status: int) -> HttpResponse:

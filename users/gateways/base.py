@@ -91,17 +91,21 @@ class ClientCredentials:
 
 @dataclass(frozen=True, slots=True)
 class CallLimit:
-    """At most `calls` of one application in any `seconds`."""
+    """At most `calls` of one application in any `seconds`, or of each of its users."""
 
     calls: int
     seconds: int
+    is_per_user: bool = False
 
 
 class Meter(Protocol):
     """Holds back calls of one application to a source."""
 
-    def take(self) -> None:
-        """Count a call that is about to go out. Raises: SourceUnavailable."""
+    def take(self, account: str = "") -> None:
+        """Count a call that is about to go out. Raises: SourceUnavailable.
+
+        `account` is the user's ID at the source, empty for a call of nobody.
+        """
         ...
 
     def block(self, wait: timedelta | None) -> None:
@@ -112,7 +116,7 @@ class Meter(Protocol):
 class NoMeter:
     """A Meter that counts nothing and holds nothing back."""
 
-    def take(self) -> None:
+    def take(self, account: str = "") -> None:
         """As of Meter."""
 
     def block(self, wait: timedelta | None) -> None:
@@ -120,6 +124,32 @@ class NoMeter:
 
 
 NO_METER = NoMeter()
+
+
+class PushKeys(Protocol):
+    """Keeps the key by which a source signs its pushes to an application."""
+
+    def read(self) -> str:
+        """Return the key; empty where there is none."""
+        ...
+
+    def store(self, key: str, *, asked_at: datetime) -> None:
+        """Keep a key that was asked for at a time, in place of an earlier one."""
+        ...
+
+
+class NoPushKeys:
+    """A PushKeys that keeps nothing."""
+
+    def read(self) -> str:
+        """As of PushKeys."""
+        return ""
+
+    def store(self, key: str, *, asked_at: datetime) -> None:
+        """As of PushKeys."""
+
+
+NO_PUSH_KEYS = NoPushKeys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +195,12 @@ class PulledPage:
 class PushProtocol(Protocol):
     """How a source pushes to an application.
 
-    Calls to the source raise as of SourceGateway.pull.
+    Calls to the source raise as of SourceGateway.pull. Where the address
+    `is_registered_by_hand`, nobody but a push can say that it was.
     """
+
+    @property
+    def is_registered_by_hand(self) -> bool: ...
 
     def subscribe(self, *, url: str, token: str, grant: Grant) -> None:
         """Have the source push the grant's data to `url`; repeatable."""
@@ -211,6 +245,10 @@ class SourceGateway(Protocol):
         """Return how far back the first pull reads."""
         ...
 
+    def find_reach(self, resource: str) -> timedelta:
+        """Return how far back a resource is read at all: less, where it lists less."""
+        ...
+
     @property
     def credentials(self) -> ClientCredentials:
         """Return the application that is used, by default the installation's.
@@ -243,9 +281,15 @@ class SourceGateway(Protocol):
         ...
 
     def with_credentials(
-        self, credentials: ClientCredentials, meter: Meter = NO_METER
+        self,
+        credentials: ClientCredentials,
+        meter: Meter = NO_METER,
+        keys: PushKeys = NO_PUSH_KEYS,
     ) -> SourceGateway:
-        """Return this gateway for another application; `meter` is of all its calls."""
+        """Return this gateway for another application.
+
+        `meter` is of all its calls, `keys` of the pushes to it.
+        """
         ...
 
     def check_credentials(self, *, redirect_url: str) -> bool:

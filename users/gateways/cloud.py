@@ -9,12 +9,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from django.utils import timezone
+
 from portal.lib.periods import find_time_zone_by_name
-from users.gateways.base import NO_METER, PulledBatch, PulledPage
+from users.gateways.base import NO_METER, NO_PUSH_KEYS, PulledBatch, PulledPage
 from users.states import SourceType
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         Grant,
         Meter,
         PulledDevice,
+        PushKeys,
         PushProtocol,
     )
     from users.gateways.http import SourceHttp
@@ -42,7 +45,8 @@ class Window:
     """A window of days to read, `first` and `last` inclusive.
 
     `client` is what the provider's `open_client` returned. `scopes` are the names of
-    what was granted. `zone` is the user's fallback.
+    what was granted. `zone` is the user's fallback. A reader adds to `unsettled` what
+    the source still computes: then what is missing was not removed.
     """
 
     client: Any
@@ -50,6 +54,7 @@ class Window:
     last: date
     scopes: frozenset[str]
     zone: tzinfo
+    unsettled: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +63,14 @@ class CloudResource:
 
     Any one of the sets of scopes in `scopes` suffices. One that is not `is_dated` is
     read whole. One that `is_complete` answers with all that there is in a window, so
-    that what is missing was removed.
+    that what is missing was removed. `reach` is how far back the source has it at all.
     """
 
     read: Callable[[Any], Elements]
     scopes: tuple[frozenset[str], ...]
     is_dated: bool = True
     is_complete: bool = False
+    reach: timedelta | None = None
 
     def is_allowed(self, granted: frozenset[str]) -> bool:
         """Return whether these scopes allow it."""
@@ -104,6 +110,7 @@ class CloudGateway(ABC):
     def __init__(self) -> None:
         self._credentials: ClientCredentials | None = None
         self._meter: Meter = NO_METER
+        self._keys: PushKeys = NO_PUSH_KEYS
 
     @property
     @abstractmethod
@@ -140,17 +147,25 @@ class CloudGateway(ABC):
         """As of SourceGateway."""
         return tuple(self.cloud_resources)
 
+    def find_reach(self, resource: str) -> timedelta:
+        """As of SourceGateway: of a list, the days that are whole in every zone."""
+        reach = self.cloud_resources[resource].reach
+        return self.history if reach is None else min(self.history, reach - _DAY)
+
     @property
     def credentials(self) -> ClientCredentials:
         """As of SourceGateway."""
         return self._credentials or self.default_credentials
 
     def with_credentials(
-        self, credentials: ClientCredentials, meter: Meter = NO_METER
+        self,
+        credentials: ClientCredentials,
+        meter: Meter = NO_METER,
+        keys: PushKeys = NO_PUSH_KEYS,
     ) -> Self:
         """As of SourceGateway."""
         other = copy(self)
-        other._credentials, other._meter = credentials, meter
+        other._credentials, other._meter, other._keys = credentials, meter, keys
         return other
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
@@ -205,9 +220,12 @@ class CloudGateway(ABC):
         # A day more at both ends: users may be ahead of UTC, or behind it.
         first = since.astimezone(UTC).date() - _DAY
         last = until.astimezone(UTC).date() + _DAY
+        if wanted.reach is not None:
+            today = timezone.now().astimezone(UTC).date()
+            first = max(first, today - wanted.reach + _DAY)
         if position:
             last = date.fromisoformat(position)
-        with self.open_http() as http:
+        with self.open_http(grant.external_user_id) as http:
             client = self.open_client(http, grant)
             devices = self.find_devices(client)
             while first <= last:
@@ -235,11 +253,11 @@ class CloudGateway(ABC):
                     position=last.isoformat() if first <= last else "",
                     first=window.first if wanted.is_dated else None,
                     last=window.last if wanted.is_dated else None,
-                    is_complete=wanted.is_complete,
+                    is_complete=wanted.is_complete and not window.unsettled,
                 )
 
-    def open_http(self) -> SourceHttp:
-        """Return an HTTP client whose calls are metered."""
+    def open_http(self, account: str = "") -> SourceHttp:
+        """Return an HTTP client whose calls are metered, those of a user by user."""
         from users.gateways.http import SourceHttp  # httpx loads with the first call
 
-        return SourceHttp(meter=self._meter)
+        return SourceHttp(meter=self._meter, account=account)

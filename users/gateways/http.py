@@ -6,6 +6,7 @@ address, a token or a byte of the answer.
 
 from __future__ import annotations
 
+import base64
 import ssl
 import time
 from dataclasses import dataclass
@@ -65,8 +66,9 @@ class SourceHttp:
         call_timeout: timedelta = CALL_TIMEOUT,
         silence_timeout: timedelta = SILENCE_TIMEOUT,
         meter: Meter = NO_METER,
+        account: str = "",
     ) -> None:
-        self._meter = meter
+        self._meter, self._account = meter, account
         self._call_timeout = call_timeout
         self._transport = DeadlineTransport(ssl_context=_tls())
         self._client = httpx.Client(
@@ -93,10 +95,21 @@ class SourceHttp:
         )
 
     def post_form(
-        self, url: str, form: Mapping[str, str], *, access_token: str = ""
+        self,
+        url: str,
+        form: Mapping[str, str],
+        *,
+        access_token: str = "",
+        basic: tuple[str, str] | None = None,
     ) -> Answer:
-        """Send a form by POST; secrets belong here, never in the URL."""
+        """Send a form by POST; secrets belong here, never in the URL.
+
+        `basic` are the name and password of a client (RFC 7617).
+        """
         headers = {"Authorization": f"Bearer {access_token}"} if access_token else {}
+        if basic is not None:
+            pair = base64.b64encode(":".join(basic).encode()).decode()
+            headers = {"Authorization": f"Basic {pair}"}
         return self._call(
             self._client.build_request("POST", url, data=dict(form), headers=headers)
         )
@@ -123,7 +136,7 @@ class SourceHttp:
         return SourceUnavailable("rate_limited", retry_after=wait)
 
     def _call(self, request: httpx.Request) -> Answer:
-        self._meter.take()
+        self._meter.take(self._account)
         self._transport.ends = time.monotonic() + self._call_timeout.total_seconds()
         try:
             response = self._client.send(request, stream=True)
@@ -176,9 +189,19 @@ def _json(response: httpx.Response, content: bytes) -> Any:
         return None
 
 
+def _find_reset(headers: httpx.Headers) -> str:
+    """Return the seconds until the shortest limit begins anew, as sources tell it.
+
+    Polar names it RateLimit-Reset and lists those of both limits, WHOOP
+    X-RateLimit-Reset; Ours: a longer one is asked for again when the shorter is over.
+    """
+    told = headers.get("ratelimit-reset") or headers.get("x-ratelimit-reset") or ""
+    return told.partition(",")[0].strip()
+
+
 def _retry_after(headers: httpx.Headers) -> timedelta | None:
     """Parse Retry-After: seconds or an HTTP date (RFC 9110, 10.2.3); else None."""
-    text = headers.get("retry-after", "").strip()
+    text = headers.get("retry-after", "").strip() or _find_reset(headers)
     try:
         if text.isascii() and text.isdigit():
             wait = timedelta(seconds=min(int(text), LONGEST_WAIT.total_seconds()))

@@ -42,18 +42,26 @@ class OAuthServer:
 
     authorise_url: str
     token_url: str
-    # RFC 7009; empty: of the older kind below.
-    revoke_url: str
-    # Takes the access token alone, as a field of that name.
-    old_revoke_url: str
     credentials: ClientCredentials
     # As they are asked for.
     scopes: tuple[str, ...]
+    # RFC 7009; empty: of the older kind below.
+    revoke_url: str = ""
+    # Takes the access token alone, as a field of that name.
+    old_revoke_url: str = ""
+    # Asked for again with each refresh (RFC 6749, 6); empty where it is left out.
+    refresh_scope: str = ""
+    # The client authenticates by HTTP Basic instead of fields (RFC 6749, 2.3.1).
+    is_basic: bool = False
+    # Of an answer with tokens, the field with the user's ID at the source.
+    user_id_field: str = ""
     meter: Meter = NO_METER
 
     @property
     def client_fields(self) -> dict[str, str]:
         """Return the fields that authenticate the client (RFC 6749, 2.3.1)."""
+        if self.is_basic:
+            return {}
         return {
             "client_id": self.credentials.client_id,
             "client_secret": self.credentials.client_secret,
@@ -124,7 +132,8 @@ def exchange_oauth_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
     """
     new = _exchange(
         server,
-        {"grant_type": "refresh_token", "refresh_token": grant.refresh_token},
+        {"grant_type": "refresh_token", "refresh_token": grant.refresh_token}
+        | ({"scope": server.refresh_scope} if server.refresh_scope else {}),
         ConnectionFault.TOKEN_REFRESH_FAILED,
     )
     return Grant(
@@ -195,10 +204,13 @@ def _exchange(
         answer = http.post_form(
             server.token_url,
             {**form, **server.client_fields},
+            basic=(server.credentials.client_id, server.credentials.client_secret)
+            if server.is_basic
+            else None,
         )
     said = answer.body if isinstance(answer.body, dict) else {}
     if answer.is_success:
-        return _read_grant(said)
+        return _read_grant(said, server.user_id_field)
     if said.get("error") == "invalid_grant":
         raise SourceRefused(fault)
     # Not this user's fault but that of our registration: to break every connection for
@@ -209,7 +221,7 @@ def _exchange(
     raise SourceUnavailable(f"http_{answer.status}")
 
 
-def _read_grant(fields: Mapping[str, Any]) -> Grant:
+def _read_grant(fields: Mapping[str, Any], user_id_field: str) -> Grant:
     """Parse the tokens of an answer (RFC 6749, 5.1). Raises: SourceUnavailable."""
     access_token = _token(fields.get("access_token"))
     if not access_token:
@@ -219,6 +231,7 @@ def _read_grant(fields: Mapping[str, Any]) -> Grant:
         refresh_token=_token(fields.get("refresh_token")),
         expires_at=_end(fields.get("expires_in")),
         scopes=parse_oauth_scopes(fields.get("scope")),
+        external_user_id=str(fields.get(user_id_field) or ""),
     )
 
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from users.gateways.base import NO_METER
+from users.gateways.base import NO_METER, NO_PUSH_KEYS
 from users.gateways.oura.gateway import OuraGateway
+from users.gateways.polar.gateway import PolarGateway
+from users.gateways.whoop.gateway import WhoopGateway
 from users.gateways.withings.gateway import WithingsGateway
 
 if TYPE_CHECKING:
-    from users.gateways.base import ClientCredentials, Meter, SourceGateway
+    from users.gateways.base import (
+        ClientCredentials,
+        Meter,
+        PushKeys,
+        SourceGateway,
+    )
 
 # By slug of the provider.
 SOURCE_GATEWAYS: dict[str, SourceGateway] = {
-    gateway.name: gateway for gateway in (OuraGateway(), WithingsGateway())
+    gateway.name: gateway
+    for gateway in (OuraGateway(), WithingsGateway(), WhoopGateway(), PolarGateway())
 }
 
 
@@ -31,6 +39,7 @@ def find_source_gateway(
     provider: str,
     credentials: ClientCredentials | None = None,
     meter: Meter = NO_METER,
+    keys: PushKeys = NO_PUSH_KEYS,
 ) -> SourceGateway | None:
     """Return the gateway of a source, for an application or the installation's own.
 
@@ -42,4 +51,4 @@ def find_source_gateway(
     credentials = credentials or gateway.credentials
     if not credentials.client_id or not credentials.client_secret:
         return None
-    return gateway.with_credentials(credentials, meter)
+    return gateway.with_credentials(credentials, meter, keys)

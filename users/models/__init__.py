@@ -9,7 +9,11 @@ from users.models.import_job import ImportJob
 from users.models.sources.announcement import Announcement
 from users.models.sources.arrival import Arrival
 from users.models.sources.cadence import Cadence
-from users.models.sources.credentials import SourceBudget, SourceCredentials
+from users.models.sources.credentials import (
+    SourceBudget,
+    SourceCredentials,
+    SourcePushKey,
+)
 from users.models.sources.device import Device
 from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
@@ -45,6 +49,7 @@ __all__ = [
     "SourceCredentials",
     "SourceDay",
     "SourceGrant",
+    "SourcePushKey",
     "Summary",
     "Supply",
     "User",

@@ -158,7 +158,8 @@ _ALL = (
         "WHOOP",
         "oauth",
         gettext_lazy("Strap for strain, recovery and sleep"),
-        resources=("profile", "sleep", "workouts", "body"),
+        ("unknown", "app"),
+        ("profile", "sleep", "workouts"),
     ),
     Provider(
         5,
@@ -198,7 +199,7 @@ _ALL = (
         "oauth",
         gettext_lazy("Sports watches"),
         ("watch",),
-        ("sleep", "workouts", "activity"),
+        ("sleep", "sleep_cycle", "workouts", "activity", "heartrate", "hrv"),
     ),
     Provider(
         8,

@@ -7,7 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
 from tests.users.operations.pulling.test_worst_days import connected, run
+from tests.users.operations.pulling.test_worst_weeks import sign_in
 from users.analysis.completeness import prove_completeness
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.sources.announcements import record_announcement
@@ -82,6 +84,36 @@ def test_what_lies_before_the_backfill_was_not_read(scale):
         *["not_read"] * 3,
         *("complete", "source_has_none", "complete"),
     ]
+
+
+def test_a_list_of_four_weeks_proves_nothing_older_nor_what_fell_out_of_it(
+    alice_tenant, polar, time_machine
+):
+    """A pause of forty days: what Polar no longer lists is no day without sleep."""
+    watch = sign_in(alice_tenant, "polar", polar, make_user(tenant=alice_tenant))
+    until_done(watch, time_machine)
+    time_machine.move_to(NOON + timedelta(days=40), tick=False)
+    schedule_cloud_source_refresh(connection=watch)
+    until_done(watch, time_machine)
+
+    (source,) = prove_completeness(
+        user=watch.user, first=date(2026, 2, 1), last=date(2026, 4, 17)
+    )
+
+    by_day = {
+        resource.resource: {each.day: str(each.state) for each in resource.days}
+        for resource in source.resources
+    }
+    sleep = by_day["sleep"]
+    assert {sleep[date(2026, 2, 1)], sleep[date(2026, 3, 20)]} == {"not_read"}
+    assert {sleep[date(2026, 3, 25)], sleep[date(2026, 4, 17)]} == {"source_has_none"}
+    # Days of activity are listed for a year.
+    assert set(by_day["activity"].values()) == {"source_has_none"}
+
+
+def until_done(connection, clock):
+    while (wait := run(connection)) is not None:
+        clock.shift(wait)
 
 
 def test_a_day_is_open_until_devices_had_time_to_sync(scale, time_machine):

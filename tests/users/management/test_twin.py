@@ -2,24 +2,45 @@ from __future__ import annotations
 
 from http.server import ThreadingHTTPServer
 
+import pytest
 from django.core.management import call_command
 
 
-def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("provider", "addresses", "filled"),
+    [
+        (
+            "withings",
+            ["WITHINGS_API_URL", "WITHINGS_SIGN_IN_URL"],
+            {"measures": 360, "nights": 180},
+        ),
+        ("oura", ["OURA_URL"], {"documents": 4}),
+        ("whoop", ["WHOOP_API_URL"], {"sleeps": 180, "workouts": 60}),
+        (
+            "polar",
+            ["POLAR_API_URL", "POLAR_SIGN_IN_URL", "POLAR_TOKEN_URL"],
+            {"nights": 180, "days": 180, "exercises": 180},
+        ),
+    ],
+)
+def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(
+    monkeypatch, capsys, settings, provider, addresses, filled
+):
     served = []
     monkeypatch.setattr(
         ThreadingHTTPServer, "serve_forever", lambda server: served.append(server)
     )
 
-    call_command("twin", "withings", port=0)
+    call_command("twin", provider, port=0)
 
     said = dict(line.split("=", 1) for line in capsys.readouterr().out.split())
     (server,) = served
     twin = server.RequestHandlerClass.twin
+    url = f"http://127.0.0.1:{server.server_port}"
     assert said == {
-        "WITHINGS_API_URL": f"http://127.0.0.1:{server.server_port}",
-        "WITHINGS_SIGN_IN_URL": f"http://127.0.0.1:{server.server_port}",
-        "WITHINGS_CLIENT_ID": "twin-id",
-        "WITHINGS_CLIENT_SECRET": "twin-secret",
+        **dict.fromkeys(addresses, url),
+        f"{provider.upper()}_CLIENT_ID": "twin-id",
+        f"{provider.upper()}_CLIENT_SECRET": "twin-secret",
     }
-    assert (len(twin.measures), len(twin.nights)) == (360, 180)
+    assert all(hasattr(settings, name) for name in said)
+    assert {name: len(getattr(twin, name)) for name in filled} == filled

@@ -78,6 +78,18 @@ _MODELS = {
 }
 
 
+def _build_portal(url: str) -> Portal:
+    """Return a portal of which all is at one address."""
+    return Portal(
+        authorise_url=f"{url}/oauth/authorize",
+        token_url=f"{url}/oauth/token",
+        revoke_url=f"{url}/oauth/revoke",
+        old_revoke_url="",
+        api_url=url,
+        scopes=PORTALS["developer"].scopes,
+    )
+
+
 class OuraTokens(oauth.OAuthTokens):
     """OAuth at Oura, with the user's id where they let us see it."""
 
@@ -109,6 +121,7 @@ class OuraGateway(CloudGateway):
     limits = (CallLimit(calls=5000, seconds=300),)
     # Oura's refresh tokens work once.
     reuses_refresh_tokens = False
+    proven_by = "oura-toolkit 0.4.0"
     # Oura refuses more than 30 days of heart rates at once.
     window_days = 28
 
@@ -118,7 +131,9 @@ class OuraGateway(CloudGateway):
 
     @property
     def portal(self) -> Portal:
-        """Return the portal where the client is registered."""
+        """Return the portal where the client is registered, or a twin in its place."""
+        if self._portal is None and settings.OURA_URL:
+            return _build_portal(settings.OURA_URL)
         return self._portal or PORTALS[settings.OURA_PORTAL]
 
     @property

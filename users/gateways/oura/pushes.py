@@ -72,6 +72,7 @@ class OuraPushes:
     api_url: str
     open_http: Callable[[], SourceHttp]
     credentials: ClientCredentials
+    is_registered_by_hand = False
 
     def subscribe(self, *, url: str, token: str, grant: Grant) -> None:  # noqa: ARG002 - of the application
         """As of PushProtocol."""

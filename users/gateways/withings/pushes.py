@@ -44,6 +44,7 @@ class WithingsPushes:
     api_url: str
     open_http: Callable[[], SourceHttp]
     resources: Mapping[int, tuple[str, ...]]
+    is_registered_by_hand = False
 
     def subscribe(self, *, url: str, token: str, grant: Grant) -> None:  # noqa: ARG002 - it is in the address
         """As of PushProtocol."""

@@ -3,19 +3,61 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from users.demo.twins.filling import (
+    announce_oura,
+    announce_polar,
+    announce_whoop,
+    announce_withings,
+    fill_oura,
+    fill_polar,
+    fill_whoop,
+    fill_withings,
+)
+from users.demo.twins.oura import OuraTwin
+from users.demo.twins.polar import PolarTwin
+from users.demo.twins.rest import build_twin_server
+from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings import WithingsTwin
 from users.demo.twins.withings_server import build_withings_server
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from http.server import ThreadingHTTPServer
+
     from django.core.management.base import CommandParser
 
-_DAYS = 180
+# By provider: its twin, what serves it, its first data, what comes later, and the
+# settings of the portal that name its address.
+_TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
+    "withings": (
+        WithingsTwin,
+        build_withings_server,
+        fill_withings,
+        announce_withings,
+        ("WITHINGS_API_URL", "WITHINGS_SIGN_IN_URL"),
+    ),
+    "oura": (OuraTwin, build_twin_server, fill_oura, announce_oura, ("OURA_URL",)),
+    "whoop": (
+        WhoopTwin,
+        build_twin_server,
+        fill_whoop,
+        announce_whoop,
+        ("WHOOP_API_URL",),
+    ),
+    "polar": (
+        PolarTwin,
+        build_twin_server,
+        fill_polar,
+        announce_polar,
+        ("POLAR_API_URL", "POLAR_SIGN_IN_URL", "POLAR_TOKEN_URL"),
+    ),
+}
 
 
 class Command(BaseCommand):
@@ -28,14 +70,20 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the provider and the port."""
-        parser.add_argument("provider", choices=["withings"], help="which provider")
+        parser.add_argument("provider", choices=list(_TWINS), help="which provider")
         parser.add_argument("--port", type=int, default=8471, help="where it listens")
         parser.add_argument(
             "--push-every",
             type=int,
             default=0,
             metavar="SECONDS",
-            help="add a weighing this often, and announce it",
+            help="add something this often, and announce it",
+        )
+        parser.add_argument(
+            "--push-to",
+            default="",
+            metavar="URL",
+            help="push address, for a provider where it is entered by hand (whoop)",
         )
         parser.add_argument(
             "--lose", type=int, default=0, metavar="PERCENT", help="of announcements"
@@ -49,21 +97,25 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until interrupted."""
-        twin = WithingsTwin()
-        _fill(twin)
-        server = build_withings_server(twin, options["port"])
-        self.stdout.write(
-            f"WITHINGS_API_URL={twin.url}\nWITHINGS_SIGN_IN_URL={twin.url}\n"
-            f"WITHINGS_CLIENT_ID={twin.client_id}\n"
-            f"WITHINGS_CLIENT_SECRET={twin.client_secret}"
-        )
+        name = options["provider"]
+        make, build, fill, announce, addresses = _TWINS[name]
+        twin = make()
+        fill(twin, timezone.now().astimezone(UTC))
+        if options["push_to"]:
+            twin.push_url = options["push_to"]
+        server: ThreadingHTTPServer = build(twin, options["port"])
+        lines = [f"{address}={twin.url}" for address in addresses]
+        lines.append(f"{name.upper()}_CLIENT_ID={twin.client_id}")
+        lines.append(f"{name.upper()}_CLIENT_SECRET={twin.client_secret}")
+        self.stdout.write("\n".join(lines))
         sender = twin.sender
         sender.lost, sender.doubled = options["lose"] / 100, options["double"] / 100
         sender.is_shuffled = options["shuffle"]
         ends = threading.Event()
         if options["push_every"]:
+            every = timedelta(seconds=options["push_every"])
             threading.Thread(
-                target=_weigh_until, args=(twin, ends, options["push_every"])
+                target=_announce_until, args=(twin, announce, ends, every)
             ).start()
         try:
             server.serve_forever()
@@ -74,40 +126,14 @@ class Command(BaseCommand):
             server.server_close()
 
 
-def _weigh_until(twin: WithingsTwin, ends: threading.Event, seconds: int) -> None:
-    """Add a weighing every so often and announce it."""
-    while not ends.wait(seconds):
-        now = int(timezone.now().timestamp())
-        twin.add_measures(now, {1: (72_000 + now % 1000, -3)})
-        twin.announce(1, now, now + 1)
+def _announce_until(
+    twin: Any,
+    announce: Callable[[Any, datetime], None],
+    ends: threading.Event,
+    every: timedelta,
+) -> None:
+    """Add something every so often and announce it."""
+    while not ends.wait(every.total_seconds()):
+        with twin.lock:
+            announce(twin, timezone.now().astimezone(UTC))
         twin.sender.deliver()
-
-
-def _fill(twin: WithingsTwin) -> None:
-    """Add a weighing, a blood pressure and a night for each of the last days."""
-    now = timezone.now().astimezone(UTC)
-    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for back in range(_DAYS):
-        day = today - timedelta(days=back)
-        morning = int((day + timedelta(hours=6, minutes=back % 50)).timestamp())
-        twin.add_measures(
-            morning, {1: (72_400 + back * 13 % 900, -3), 6: (21_400 + back % 400, -3)}
-        )
-        twin.add_measures(
-            morning + 300, {9: (74 + back % 9, 0), 10: (118 + back % 11, 0)}
-        )
-        twin.add_night(
-            morning - 8 * 3600,
-            morning,
-            day.date().isoformat(),
-            total_timeinbed=28_800,
-            total_sleep_time=26_100,
-            wakeupduration=2700,
-            lightsleepduration=13_500,
-            deepsleepduration=6300,
-            remsleepduration=6300,
-            sleep_score=70 + back % 25,
-            hr_average=57,
-            hr_min=48,
-            rr_average=14,
-        )

@@ -1,11 +1,11 @@
-"""SourceCredentials: a team's own application at a source; SourceBudget: its calls."""
+"""SourceCredentials: a team's own application at a source; its calls and push key."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.utils import timezone
 
-from portal.lib.table_rules import TableRules
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.states.credentials import CredentialsState
 
@@ -54,17 +54,22 @@ class SourceBudget(models.Model):
     Sources count by application, which several teams share where it is that of the
     installation: so a row has no tenant. A call may go out at `next_at` less the burst
     of its limit of `seconds`; none does until `blocked_until`. `used` are the calls of
-    `day`, in UTC.
+    `day`, in UTC. `account` is a hash of the user's ID at the source, empty for a limit
+    of the application.
     """
 
     rules = TableRules(
         without_tenant="an application that several teams may share",
         without_user="counts of calls",
-        retention="one row for each limit of an application",
+        retention=RetentionRule(
+            "one row for each limit; of a user, a day after the last call",
+            "users.remove_old_arrivals",
+        ),
     )
 
     provider = models.CharField(max_length=50)
     client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
+    account = models.CharField(max_length=32, blank=True, default="", db_default="")
     seconds = models.PositiveIntegerField()
     next_at = models.DateTimeField()
     blocked_until = models.DateTimeField(null=True)
@@ -74,9 +79,40 @@ class SourceBudget(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["provider", "client_id", "seconds"], name="source_budget_once"
+                fields=["provider", "client_id", "account", "seconds"],
+                name="source_budget_once",
             )
         ]
 
     def __str__(self) -> str:
         return f"calls to {self.provider} in {self.seconds} s"
+
+
+class SourcePushKey(models.Model):
+    """The key by which a source signs its pushes to one application, encrypted.
+
+    A source that shows it once; several teams may share the application, so that a row
+    has no tenant.
+    """
+
+    rules = TableRules(
+        without_tenant="an application that several teams may share",
+        without_user="belongs to an application",
+        retention="one row for each application",
+        encrypted=("key",),
+    )
+
+    provider = models.CharField(max_length=50)
+    client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
+    key = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "client_id"], name="source_push_key_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"push key of {self.provider}"

@@ -16,7 +16,7 @@ from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.tenancy import acting_for
 from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailable
 from users.gateways.pushes import PushRejected, PushRequest
-from users.models import Connection, SourceGrant
+from users.models import Announcement, Connection, SourceGrant
 from users.operations.sources.announcements import record_announcement
 from users.operations.sources.credentials import (
     build_push_address,
@@ -99,6 +99,8 @@ def ensure_source_pushes(
     reason = ""
     try:
         gateway.pushes.subscribe(url=url, token=token, grant=grant)
+        if gateway.pushes.is_registered_by_hand and not _has_pushed(connection):
+            reason = "not_registered"
     except (SourceUnavailable, ResourceRefused) as refusal:
         reason = refusal.reason
     except AccessExpired:
@@ -106,6 +108,12 @@ def ensure_source_pushes(
     kept.filter(connection=connection).update(
         pushes_checked_at=now, pushes_error=reason
     )
+
+
+def _has_pushed(connection: Connection) -> bool:
+    """Return whether anything was announced of a connection lately."""
+    heard = Announcement.objects.for_tenant(connection.tenant)
+    return bool(heard.filter(connection=connection).exists())
 
 
 def _record(

@@ -94,7 +94,7 @@ def reconcile_source_days(
             removed |= gone & confirmed
             gone -= confirmed
             suspected |= gone
-        kept = new | gone if page.is_complete else set()
+        kept = new | gone if page.is_complete else old
         number = len(kept) if page.is_complete else number
         if row is None or (kept, number) != (old, row.number):
             changed.append(

@@ -130,6 +130,7 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     is_rechecked = _is_rechecked(connection)
     scheduled = _schedule(
         connection,
+        gateway,
         [each for each in [*available, *refused] if each not in reached],
         since=first,
         is_history=True,
@@ -140,24 +141,37 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
         if not is_rechecked:
             since = min(since, timezone.now() - RECHECKED)
         scheduled += _schedule(
-            connection, known, since=max(since, first), is_history=False
+            connection, gateway, known, since=max(since, first), is_history=False
         )
     return scheduled
 
 
 def _schedule(
-    connection: Connection, resources: list[str], *, since: datetime, is_history: bool
+    connection: Connection,
+    gateway: SourceGateway,
+    resources: list[str],
+    *,
+    since: datetime,
+    is_history: bool,
 ) -> list[Pull]:
-    start, end = _pull_range(connection.user, since)
-    if not resources or start > end:
-        return []
-    return schedule_source_pulls(
-        connection=connection,
-        resources=resources,
-        is_history=is_history,
-        range_start=start,
-        range_end=end,
-    )
+    """Schedule a pull of each resource, from no earlier than its source has it."""
+    by_start: dict[datetime, list[str]] = {}
+    now = timezone.now()
+    for resource in resources:
+        reached = max(since, now - gateway.find_reach(resource))
+        by_start.setdefault(reached, []).append(resource)
+    scheduled: list[Pull] = []
+    for first, alike in by_start.items():
+        start, end = _pull_range(connection.user, first)
+        if start <= end:
+            scheduled += schedule_source_pulls(
+                connection=connection,
+                resources=alike,
+                is_history=is_history,
+                range_start=start,
+                range_end=end,
+            )
+    return scheduled
 
 
 def _available(connection: Connection, gateway: SourceGateway) -> list[str]:

@@ -29,12 +29,14 @@ from users.gateways.sources import (
     find_source_gateway,
     list_gateway_providers,
 )
-from users.models import Connection, SourceCredentials, SourceGrant
+from users.models import Connection, SourceCredentials, SourceGrant, SourcePushKey
 from users.operations.sources.budgets import CallBudget
 from users.states.credentials import CredentialsState
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from accounts.models import Tenant
     from portal.lib.actor import Actor
     from users.gateways.base import CallLimit, PushProtocol, SourceGateway
@@ -74,6 +76,37 @@ class PushedApplication:
     gateway: SourceGateway
     protocol: PushProtocol
     tenant_pk: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPushKeys:
+    """The PushKeys of one application at a source; in the caller's transaction."""
+
+    provider: str
+    client_id: str
+
+    def read(self) -> str:
+        """As of PushKeys; empty also for one that we can no longer decrypt."""
+        mine = SourcePushKey.objects.filter(
+            provider=self.provider, client_id=self.client_id
+        )
+        stored = mine.values_list("key", flat=True).first()
+        try:
+            return decrypt_secret(stored) if stored else ""
+        except UnreadableSecret:
+            return ""
+
+    def store(self, key: str, *, asked_at: datetime) -> None:
+        """As of PushKeys: of two processes the later to ask has the key that counts."""
+        mine = SourcePushKey.objects.filter(
+            provider=self.provider, client_id=self.client_id
+        )
+        made = {"key": encrypt_secret(key), "created_at": asked_at}
+        _kept, is_new = mine.get_or_create(
+            provider=self.provider, client_id=self.client_id, defaults=made
+        )
+        if not is_new:
+            mine.filter(created_at__lt=asked_at).update(**made)
 
 
 def find_team_source_gateway(
@@ -340,7 +373,8 @@ def _choose_gateway(
             # Not the installation's instead: our tokens would count as stolen.
             return None
     meter = CallBudget(provider, chosen.client_id, gateway.limits)
-    return find_source_gateway(provider, chosen, meter)
+    keys = StoredPushKeys(provider, chosen.client_id)
+    return find_source_gateway(provider, chosen, meter, keys)
 
 
 def _decrypted(stored: SourceCredentials) -> ClientCredentials:

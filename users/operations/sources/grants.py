@@ -235,9 +235,11 @@ def _read(connection: Connection) -> StoredGrant:
     if kept is None:
         raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
     try:
-        return StoredGrant(_decrypted(kept), kept.rotation)
+        grant = _decrypted(kept)
     except UnreadableSecret:
         raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED) from None
+    known = replace(grant, external_user_id=connection.external_user_id or "")
+    return StoredGrant(known, kept.rotation)
 
 
 def _decrypted(kept: SourceGrant) -> Grant:

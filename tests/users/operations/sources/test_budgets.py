@@ -8,7 +8,11 @@ from django.db import connection as database
 
 from users.gateways.base import CallLimit, SourceUnavailable
 from users.models import SourceBudget
-from users.operations.sources.budgets import BudgetUse, CallBudget
+from users.operations.sources.budgets import (
+    BudgetUse,
+    CallBudget,
+    delete_old_user_budgets,
+)
 
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
@@ -143,3 +147,39 @@ def test_ten_workers_at_once_share_one_budget():
 
     assert taken == 11
     assert SourceBudget.objects.get().used == 11
+
+
+@pytest.mark.django_db
+def test_each_user_has_a_budget_beside_that_of_the_application(time_machine):
+    time_machine.move_to(NOON, tick=False)
+    limits = (
+        CallLimit(calls=1000, seconds=60),
+        CallLimit(calls=20, seconds=900, is_per_user=True),
+    )
+    mine = CallBudget("polar", "app-1", limits)
+
+    def spend(account):
+        taken = 0
+        try:
+            for _ in range(50):
+                mine.take(account)
+                taken += 1
+        except SourceUnavailable as away:
+            return taken, away.retry_after
+        return taken, None
+
+    first, again, second = spend("ann"), spend("ann"), spend("ben")
+
+    # Four at once and one a minute: room for four more is there in four minutes.
+    assert first == second == (5, timedelta(minutes=4))
+    assert again == (0, timedelta(minutes=4))
+    # A call of nobody, such as for tokens, spends nobody's budget.
+    assert spend("") == (50, None)
+    assert {kept.account for kept in SourceBudget.objects.all()} & {"ann", "ben"} == (
+        set()
+    )
+    time_machine.move_to(NOON + timedelta(minutes=4), tick=False)
+    assert spend("ann")[0] == 4
+    time_machine.move_to(NOON + timedelta(days=2), tick=False)
+    assert delete_old_user_budgets() == 2
+    assert SourceBudget.objects.count() == 1

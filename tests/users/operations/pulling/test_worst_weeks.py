@@ -1,0 +1,280 @@
+"""Each source against its twin at its worst, from the backfill to the revocation.
+
+Half a year of past data, then a week of pushes of which a tenth is lost, others come
+twice and in any order; two killed workers, a storm of 429, a race for new tokens, and
+in the end a consent that the user takes back and gives again. Nothing may be missing,
+nothing twice, and no limit of the source overstepped.
+"""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection as database
+
+from accounts.webhooks.models import Event
+from tests.factories.accounts import ACTOR
+from tests.factories.users import make_user
+from tests.users.operations.pulling.test_pushes import send_here
+from tests.users.operations.pulling.test_worst_days import Killed, run, sent
+from users.analysis.completeness import prove_completeness
+from users.gateways.base import SourceRefused, SourceUnavailable
+from users.gateways.cloud import CloudGateway
+from users.models import Pull, SourceGrant, Summary
+from users.operations.pulling.pulling import enqueue_due_source_pulls
+from users.operations.sources.cloud_sources import connect_cloud_source
+from users.operations.sources.credentials import (
+    build_push_address,
+    find_connection_gateway,
+    find_team_source_gateway,
+)
+from users.operations.sources.grants import renew_connection_tokens
+from users.operations.sources.sources import disconnect_source
+from users.states import DayState
+
+NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+NIGHT = 8 * HOUR
+WORKER_SECONDS = 5
+
+
+@dataclass
+class Person:
+    """One person's data at a twin: what is added, and how much of it there is."""
+
+    twin: Any
+    provider: str
+    # Of a resource, how many there are.
+    there: dict[str, int] = field(default_factory=dict)
+    too_many: int = 429
+
+    def count(self, resource: str) -> None:
+        self.there[resource] = self.there.get(resource, 0) + 1
+
+    def live(self, back: int, *, is_new: bool = False) -> None:
+        """Add what a day brings, and announce it if it is new."""
+
+    def revoke(self) -> None:
+        self.twin.revoke_consent()
+
+
+class WithingsPerson(Person):
+    def live(self, back, *, is_new=False):
+        at = int((NOON - back * DAY - 5 * HOUR).timestamp())
+        self.twin.add_measures(at, {1: (72_500 + back, -3)})
+        self.count("weight")
+        if is_new:
+            self.twin.announce(1, at, at + 1)
+
+    def revoke(self):
+        self.twin.is_revoked, self.twin.tokens = True, None
+
+
+class OuraPerson(Person):
+    def live(self, back, *, is_new=False):
+        waking = NOON - back * DAY - 5 * HOUR
+        night = self.twin.add_night(waking - NIGHT, waking)
+        self.count("sleep")
+        if is_new:
+            self.twin.announce("sleep", "create", night)
+
+
+class WhoopPerson(Person):
+    def live(self, back, *, is_new=False):
+        waking = NOON - back * DAY - 5 * HOUR
+        sleep = self.twin.add_sleep(waking - NIGHT, waking)
+        self.count("sleep")
+        if is_new:
+            self.twin.announce("sleep.updated", sleep)
+
+
+class PolarPerson(Person):
+    def live(self, back, *, is_new=False):
+        day = (NOON - back * DAY).date()
+        self.twin.add_day(day, steps=6000 + back)
+        self.count("activity")
+        if is_new:
+            self.twin.announce("ACTIVITY_SUMMARY", date=day.isoformat())
+
+
+PEOPLE = {
+    "withings": ("withings", WithingsPerson, 601),
+    "oura": ("oura_twin", OuraPerson, 429),
+    "whoop_v2": ("whoop", WhoopPerson, 429),
+    "polar": ("polar", PolarPerson, 429),
+}
+
+
+def sign_in(tenant, provider, twin, user):
+    back = f"https://assay.example/connect/back/{provider}/"
+    grant = find_team_source_gateway(tenant=tenant, provider=provider).connect(
+        code=twin.issue_code(back), redirect_url=back, verifier="v" * 43
+    )
+    return connect_cloud_source(user=user, actor=ACTOR, provider=provider, grant=grant)
+
+
+def work(connection, clock):
+    """Run the worker until nothing waits; return the longest turn in seconds."""
+    longest = 0.0
+    for _turn in range(2000):
+        began = time.perf_counter()
+        wait = run(connection)
+        longest = max(longest, time.perf_counter() - began)
+        if wait is None:
+            return longest
+        clock.shift(max(wait, timedelta(seconds=1)))
+    raise AssertionError("the worker has no end")
+
+
+def die(monkeypatch, connection, clock, pages):
+    """Kill the worker when it has read so many pages, before it stores the next."""
+    honest = CloudGateway.pull
+    left = [pages]
+
+    def pull(*given, **asked):
+        for page in honest(*given, **asked):
+            if not left[0]:
+                raise Killed
+            left[0] -= 1
+            yield page
+
+    with monkeypatch.context() as dying:
+        dying.setattr(CloudGateway, "pull", pull)
+        with pytest.raises(Killed):
+            work(connection, clock)
+
+
+def race(connection, people=10):
+    """Have ten workers renew the same tokens; return what they got."""
+    spent = SourceGrant.objects.for_tenant(connection.tenant).get().rotation
+
+    def renew(_number):
+        try:
+            return renew_connection_tokens(
+                connection=connection,
+                gateway=find_connection_gateway(connection),
+                spent=spent,
+            ).grant.access_token
+        except (SourceUnavailable, SourceRefused) as refusal:
+            return type(refusal).__name__
+        finally:
+            database.close()
+
+    with ThreadPoolExecutor(people) as pool:
+        return set(pool.map(renew, range(people)))
+
+
+def holes(user):
+    """What the certificate says of the days that are over, by state."""
+    today = NOON.date() + 7 * DAY
+    found = {}
+    for source in prove_completeness(user=user, first=today - 90 * DAY, last=today):
+        for resource in source.resources:
+            for day in resource.days:
+                found.setdefault(day.state, set()).add((resource.resource, day.day))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("provider", list(PEOPLE))
+def test_a_source_at_its_worst_loses_and_doubles_nothing(
+    request, alice_tenant, monkeypatch, time_machine, provider, record_property
+):
+    time_machine.move_to(NOON, tick=False)
+    monkeypatch.setattr(
+        "users.operations.sources.budgets.pause", lambda some: time_machine.shift(some)
+    )
+    fixture, kind, too_many = PEOPLE[provider]
+    twin = request.getfixturevalue(fixture)
+    person = kind(twin, provider, too_many=too_many)
+    twin.sender.send = send_here
+    for back in range(180):
+        person.live(back)
+    (resource,) = person.there
+
+    # The past, with a worker that dies twice in it.
+    user = make_user(tenant=alice_tenant)
+    connection = sign_in(alice_tenant, provider, twin, user)
+    url, _token = build_push_address(
+        tenant=alice_tenant,
+        provider=provider,
+        gateway=find_connection_gateway(connection),
+    )
+    if hasattr(twin, "push_url"):
+        twin.push_url = url
+    die(monkeypatch, connection, time_machine, pages=0)
+    die(monkeypatch, connection, time_machine, pages=2)
+    work(connection, time_machine)
+    assert sent(alice_tenant)[resource] == 180
+
+    # A week: lost, doubled, shuffled; a storm on the third day, a race on the fifth.
+    twin.sender.lost, twin.sender.doubled, twin.sender.is_shuffled = 0.1, 0.5, True
+    slowest = 0.0
+    for day in range(1, 8):
+        time_machine.move_to(NOON + day * DAY, tick=False)
+        person.live(-day, is_new=True)
+        twin.sender.deliver()
+        if day == 3:
+            twin.faults.extend([too_many] * 20)
+            run(connection)
+            assert len(twin.faults) >= 18
+            twin.faults.clear()
+        if day == 5 and provider != "polar":
+            before = twin.trades
+            got = race(connection)
+            assert twin.trades == before + 1
+            assert got - {"SourceUnavailable"} == {
+                twin.tokens.access if provider == "withings" else twin.access_token
+            }
+        slowest = max(slowest, work(connection, time_machine))
+        enqueue_due_source_pulls()
+        work(connection, time_machine)
+    time_machine.move_to(NOON + 8 * DAY, tick=False)
+    enqueue_due_source_pulls()
+    work(connection, time_machine)
+
+    assert twin.sender.statuses
+    assert set(twin.sender.statuses) == {200}
+    assert sent(alice_tenant)[resource] == person.there[resource] == 187
+    told = Event.objects.for_tenant(alice_tenant).filter(
+        event_type__startswith=f"daily.data.{resource}."
+    )
+    assert told.exists()
+    if resource != "weight":
+        mine = Summary.objects.for_tenant(alice_tenant).filter(kind=resource)
+        assert mine.count() == 187
+    found = holes(user)
+    assert found.get(DayState.MISSING, set()) == set()
+    assert {day for name, day in found[DayState.COMPLETE] if name == resource} >= {
+        NOON.date() - back * DAY for back in range(-6, 60)
+    }
+    assert slowest < WORKER_SECONDS
+    if hasattr(twin, "count_most_calls"):
+        for limit in find_connection_gateway(connection).limits:
+            most = twin.count_most_calls(limit.seconds)
+            record_property(f"{limit.seconds}s", most)
+            assert most <= limit.calls
+
+    # Taken back at the source, given again: the same connection, nothing read twice.
+    person.revoke()
+    time_machine.move_to(NOON + 9 * DAY, tick=False)
+    enqueue_due_source_pulls()
+    work(connection, time_machine)
+    connection.refresh_from_db()
+    assert connection.status == "error"
+    again = sign_in(alice_tenant, provider, twin, user)
+    work(again, time_machine)
+    again.refresh_from_db()
+    assert (again.pk, again.status) == (connection.pk, "connected")
+    assert sent(alice_tenant)[resource] == 187
+
+    # And ended here: the source is told.
+    disconnect_source(user=user, actor=ACTOR, provider=provider)
+    assert not Pull.objects.for_tenant(alice_tenant).open().exists()

@@ -1,0 +1,1 @@
+"""Gateway to Polar AccessLink (polar.com/accesslink-api), version 3."""

@@ -1,0 +1,1 @@
+"""Gateway to WHOOP's public API, version 2 (developer.whoop.com)."""
