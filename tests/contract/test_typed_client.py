@@ -37,7 +37,6 @@ LEFT_OUT = (
     "/v2/link/bulk",
     "/v2/link/code/",
     "/v2/link/provider/",
-    "/v2/team/source/",
     "/v2/team/svix/",
     "/v3/lab_test/estimate",
     "/v3/unmatched_result_test",
@@ -111,6 +110,8 @@ def test_the_client_reads_the_example_of_each_event():
 def test_the_client_writes_a_user_and_reads_it_back(client, person, alice_tenant):
     user = client.user.get_by_client_user_id("team a/u 1")
     (found,) = client.team.get_user_by_id(query_id="TEAM a/")
+    (ranking,) = client.team.get_source_priorities(data_type="timeseries")
+    assert client.team.update_source_priorities() == [ranking]
     client.user.patch(person.user_id, fallback_birth_date=None, ingestion_end=None)
     info = client.user.upsert_user_info(
         person.user_id,

@@ -24,6 +24,7 @@ from users.analysis.source_priority import (
     Tally,
     merge_close_intervals,
 )
+from users.queries.sources.priorities import find_user_source_ranking
 from users.states import SourceType
 from users.store.dictionaries import find_feed_numbers_of_provider, find_feeds_by_number
 from users.store.pages import list_series_types
@@ -64,9 +65,10 @@ _DIGITS = 6  # shares of whole numbers add up to whole ones again
 class AggregateRequest:
     """Samples to aggregate: days `start` to `end`, inclusive, in `zone`.
 
-    `provider` None: all. `ranking` are slugs, those to believe first; sources it does
-    not name come after, worn ones before phones before what was typed in. `type` None:
-    each type by itself. `with_intervals` asks for the stretches of each bucket.
+    `provider` None: all. `ranking` are slugs, those to believe first, by default those
+    of the user or the team; sources it does not name come after, worn ones before
+    phones before what was typed in. `type` None: each type by itself. `with_intervals`
+    asks for the stretches of each bucket.
     """
 
     resource: TimeseriesResource
@@ -158,7 +160,7 @@ def aggregate_samples(*, user: User, request: AggregateRequest) -> list[Bucket]:
         edges=list_bucket_edges(
             request.start, request.end, request.period, request.zone
         ),
-        ranking=request.ranking,
+        ranking=request.ranking or find_user_source_ranking(user),
     )
     adds_up = request.resource.aggregation == Aggregation.SUM
     if not adds_up:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import Throttled
 
 from accounts.api.throttling import count_call_without_valid_key
-from portal.lib.errors import NotAllowed, NotFound
+from portal.lib.errors import NotAllowed, NotFound, TooMany
 from users.gateways.pushes import PushRequest
 from users.operations.pulling.pushes import answer_push_check, take_source_push
 
@@ -31,7 +31,7 @@ def receive_source_push(
 
     Ours: 200, as Polar asks for, also for an account that nobody connected, so that the
     source goes on; 404 for an unknown address, 403 for what is not of the source, 413
-    for too much.
+    for too much, 429 for too often.
     """
     query = {name: request.GET[name] for name in request.GET}
     try:
@@ -47,6 +47,9 @@ def receive_source_push(
             body=request.body,
         )
         take_source_push(provider=provider, request=pushed, at=timezone.now())
+    except TooMany as refusal:
+        seconds = str(int(refusal.wait.total_seconds()))
+        return HttpResponse(status=429, headers={"Retry-After": seconds})
     except (NotFound, NotAllowed) as refusal:
         return _refuse(request, 404 if isinstance(refusal, NotFound) else 403)
     return HttpResponse(status=200)

@@ -190,7 +190,7 @@ def _json(response: httpx.Response, content: bytes) -> Any:
 
 
 def _find_reset(headers: httpx.Headers) -> str:
-    """Return the seconds until the shortest limit begins anew, as sources tell it.
+    """Return the seconds until the shortest limit is reset, as sources name it.
 
     Polar names it RateLimit-Reset and lists those of both limits, WHOOP
     X-RateLimit-Reset; Ours: a longer one is asked for again when the shorter is over.

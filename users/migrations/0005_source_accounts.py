@@ -5,6 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    locks_because = "a row for each limit of an application: a handful"
 
     dependencies = [
         ('users', '0004_source_days'),

@@ -17,6 +17,7 @@ from users.models.sources.credentials import (
 from users.models.sources.device import Device
 from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
+from users.models.sources.priority import SourcePriority
 from users.models.sources.pull import Pull, PullQuerySet, Refresh
 from users.models.sources.source import Connection, ConnectionEntry, ConnectionQuerySet
 from users.models.sources.source_day import SourceDay
@@ -49,6 +50,7 @@ __all__ = [
     "SourceCredentials",
     "SourceDay",
     "SourceGrant",
+    "SourcePriority",
     "SourcePushKey",
     "Summary",
     "Supply",

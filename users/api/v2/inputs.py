@@ -95,6 +95,39 @@ class ProviderSlug(Str):
         return slug
 
 
+# Of the data types of the typed client (contract 10) the one that is ranked.
+RANKED_DATA_TYPE = "timeseries"
+
+
+class SourcePrioritiesInputs(Inputs):
+    """Query of GET /v2/team/source/priorities; an unknown data type has no ranking."""
+
+    data_type = QueryText(required=False)
+    user_id = QueryUuid(required=False)
+
+
+class RankedDataType(Str):
+    """The data type whose sources are ranked."""
+
+    closed = True
+
+    def to_internal_value(self, data: Any) -> str:
+        text = str(super().to_internal_value(data)).strip().lower()
+        if text != RANKED_DATA_TYPE:
+            raise ValidationError("Only timeseries are ranked.", code="enum")
+        return text
+
+
+class SourcePriorityInputs(Inputs):
+    """A ranking of a team, or with user_id of a user: slugs, the first counts first."""
+
+    data_type = RankedDataType(required=False)
+    user_id = Uuid(required=False)
+    source_priority = serializers.ListField(
+        child=ProviderSlug(), required=False, max_length=len(PROVIDERS)
+    )
+
+
 class DemoSlug(ProviderSlug):
     """The slug of a demo source (contract 3.5)."""
 

@@ -11,6 +11,7 @@ from users.api.v2.views.introspection import HistoriesView, ResourcesView
 from users.api.v2.views.links import LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sign_in import SignInTokenView
+from users.api.v2.views.source_priorities import SourcePrioritiesView
 from users.api.v2.views.sources import (
     ProviderListView,
     UserProvidersView,
@@ -51,6 +52,9 @@ urlpatterns = [
     ),
     mount_api_view("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
     mount_api_view("team/users/search", UserSearchView, "api-user-search"),
+    mount_api_view(
+        "team/source/priorities", SourcePrioritiesView, "api-source-priorities"
+    ),
     mount_api_view("providers", ProviderListView, "api-providers"),
     mount_api_view("link/connect/demo", DemoConnectionView, "api-link-demo"),
     mount_api_view("link/token", LinkTokenView, "api-link-token"),

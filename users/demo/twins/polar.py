@@ -25,7 +25,7 @@ _YEAR = timedelta(days=365)
 
 @dataclass
 class PolarTwin(RestTwin):
-    """The RestTwin of Polar. Days are told by the device's clock, in UTC here."""
+    """The RestTwin of Polar. Days are those of the device's clock, in UTC here."""
 
     name: ClassVar[str] = "Polar"
     sign_in_path: ClassVar[str] = "/oauth2/authorization"

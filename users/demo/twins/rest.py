@@ -61,7 +61,7 @@ class TwinAnswer:
 class RestTwin:
     """One person's account, and an application that may read it.
 
-    `clock` tells seconds since 1970. `faults` are statuses to answer first, one a call.
+    `clock` returns seconds since 1970. `faults` are statuses to answer first, one each.
     `log` holds (when, method, path, status).
     """
 

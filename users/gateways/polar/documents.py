@@ -4,7 +4,7 @@ Verified in its swagger.yaml (v3) on 2026-11-24:
 - Nights have an offset; the clock times of their samples are of the same clock.
 - An exercise starts at a local time with the offset apart, in minutes; its duration is
   ISO 8601.
-- Days and continuous heart rates are by the clock of the device, whose zone is told
+- Days and continuous heart rates are by the clock of the device, whose zone is given
   nowhere: they are read in the user's own. So on a journey they are off by what it
   crosses.
 """
@@ -196,7 +196,7 @@ def convert_polar_heart_rates(
     """Convert continuous heart rates, by the user's clock.
 
     A time that a clock skips in spring is left out; of an hour that comes twice the
-    first is taken, as nothing tells them apart.
+    first is taken, as nothing distinguishes them.
     """
     found: dict[str, dict[str, Any]] = {}
     for each in days:

@@ -63,7 +63,7 @@ class PolarPushes:
     def subscribe(self, *, url: str, token: str, grant: Grant) -> None:  # noqa: ARG002 - of the application
         """As of PushProtocol.
 
-        A webhook of ours whose key is not known, as whoever made it died, is made anew.
+        A webhook at our address whose key is not known is made anew.
         One of somebody else is left alone: refused as `webhook_taken`.
         """
         with self.open_http() as http:

@@ -74,7 +74,7 @@ def _convert_sleep(sleep: Record, recovery: dict[str, Any]) -> dict[str, Any]:
 
 
 def convert_whoop_workouts(workouts: Iterable[Record]) -> list[dict[str, Any]]:
-    """Convert workouts that were scored; zone 0 is below the five of ours."""
+    """Convert workouts that were scored; zone 0 is below the five that we have."""
     found = []
     for each in workouts:
         if not is_whoop_scored(each):

@@ -5,6 +5,7 @@ What is announced is read from the source; what was not is found by asking it.
 
 from __future__ import annotations
 
+import hashlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.lib.errors import NotAllowed, NotFound
+from accounts.operations.api_keys.call_limits import count_call_against_rate_limit
+from portal.lib.errors import NotAllowed, NotFound, TooMany
 from portal.lib.tenancy import acting_for
 from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailable
 from users.gateways.pushes import PushRejected, PushRequest
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 # How often a source is asked whether it still pushes, and again where it refused.
 _CHECK_EVERY = timedelta(days=1)
 _RETRY_AFTER = timedelta(hours=1)
+# Ours: ten thousand users who wake within ten minutes, each with three announcements.
+PUSHES_A_MINUTE = 3000
 
 
 def answer_push_check(
@@ -58,10 +62,13 @@ def take_source_push(
     """Record what a source announced, and return the connections it is about.
 
     Of an account that nobody has connected nothing is recorded. Windows are cut to what
-    the source is read for at all. Raises: push_unknown (404); push_rejected (a wrong
-    signature or shape; nothing is recorded). Source: Ours: an announcement is a hint.
+    the source is read for at all. Raises: push_unknown (404); too_many_pushes (429; an
+    address takes PUSHES_A_MINUTE, forged ones included); push_rejected (a wrong
+    signature or shape; nothing is recorded). Source: Ours: an announcement is a hint,
+    and one that is refused is sent again or found by asking.
     """
     pushed = _find(provider, request.token)
+    _count(provider, request.token)
     try:
         announced = pushed.protocol.read(request, at=at)
     except PushRejected:
@@ -108,6 +115,20 @@ def ensure_source_pushes(
     kept.filter(connection=connection).update(
         pushes_checked_at=now, pushes_error=reason
     )
+
+
+def _count(provider: str, token: str) -> None:
+    """Count a push against its address. Raises: too_many_pushes."""
+    address = hashlib.sha256(token.encode()).hexdigest()[:32]
+    window = count_call_against_rate_limit(
+        subject=f"push:{provider}:{address}", limit=PUSHES_A_MINUTE
+    )
+    if window.is_over:
+        raise TooMany(
+            "too_many_pushes",
+            _("Too many messages."),
+            wait=timedelta(seconds=window.seconds),
+        )
 
 
 def _has_pushed(connection: Connection) -> bool:

@@ -224,7 +224,7 @@ def test_an_unknown_user_or_resource_is_404(alice_api, user):
     assert (nothing.status_code, nothing.json()["code"]) == (404, "resource_unknown")
 
 
-def test_the_statements_are_four_for_a_day_and_for_a_year(alice_api, user):
+def test_the_statements_are_five_for_a_day_and_for_a_year(alice_api, user):
     watch_and_phone(user)
     get(alice_api, user)
 
@@ -234,5 +234,5 @@ def test_the_statements_are_four_for_a_day_and_for_a_year(alice_api, user):
             get(alice_api, user, **query)
         counted.append(len([each for each in sent if "assay.tenant" not in each]))
 
-    # The user, the sums, the words of the feeds, the line of audit.
-    assert counted == [4, 4, 4]
+    # The user, its ranking, the sums, the words of the feeds, the line of audit.
+    assert counted == [5, 5, 5]

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.factories.users import make_user
-from tests.users.operations.pulling.test_pushes import address_of, send_here
+from tests.users.operations.pulling.test_pushes import address_of
 from tests.users.operations.pulling.test_worst_weeks import sign_in
 from users.gateways.base import ClientCredentials, ResourceRefused
 from users.gateways.polar.pushes import sign_polar_push
@@ -40,7 +40,6 @@ def strap(alice_tenant, whoop):
 
 @pytest.fixture
 def watch(alice_tenant, polar):
-    polar.sender.send = send_here
     connection = sign_in(alice_tenant, "polar", polar, make_user(tenant=alice_tenant))
     subscribe(connection)
     return connection
@@ -155,6 +154,16 @@ def test_what_polar_did_not_sign_lately_is_refused(alice_tenant, polar, watch, f
     assert announced(alice_tenant) == []
 
 
+def test_a_ping_is_answered_before_its_key_is_known(alice_tenant, polar, watch):
+    SourcePushKey.objects.all().delete()
+    path, _token = address_of(watch)
+    ping = {"timestamp": "2026-03-09T12:00:00.02Z", "event": "PING"}
+
+    reply = Client().post(path, orjson.dumps(ping), content_type="application/json")
+
+    assert (reply.status_code, announced(alice_tenant)) == (200, [])
+
+
 def test_a_webhook_whose_key_was_lost_is_made_anew(polar, watch):
     old = polar.key
     SourcePushKey.objects.all().delete()
@@ -191,3 +200,21 @@ def test_a_webhook_of_somebody_else_is_left_alone(alice_tenant, polar, watch):
     with pytest.raises(ResourceRefused, match="webhook_taken"):
         gateway.pushes.subscribe(url=url, token=token, grant=kept.grant)
     assert polar.webhook["url"] == "https://other.example/hook"
+
+
+def test_a_flood_at_an_address_is_held_back_and_recorded_once(
+    alice_tenant, strap, monkeypatch, time_machine
+):
+    monkeypatch.setattr("users.operations.pulling.pushes.PUSHES_A_MINUTE", 3)
+    forged = ClientCredentials("twin-id", "another")
+
+    told = [push_whoop(strap, secret=forged).status_code for _ in range(2)]
+    told += [push_whoop(strap).status_code for _ in range(2)]
+    held = push_whoop(strap)
+    (before,) = Announcement.objects.for_tenant(alice_tenant)
+    time_machine.move_to(NOON + timedelta(seconds=61), tick=False)
+
+    assert told == [403, 403, 200, 429]
+    assert (held.status_code, held.headers["Retry-After"]) == (429, "60")
+    assert before.times == 1
+    assert push_whoop(strap).status_code == 200

@@ -8,6 +8,7 @@ nothing twice, and no limit of the source overstepped.
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -119,6 +120,13 @@ def sign_in(tenant, provider, twin, user):
     return connect_cloud_source(user=user, actor=ACTOR, provider=provider, grant=grant)
 
 
+def send_from_test(method, push):
+    """Deliver a push; a ping comes from a thread of the twin, without this database."""
+    if threading.current_thread() is not threading.main_thread():
+        return 200
+    return send_here(method, push)
+
+
 def work(connection, clock):
     """Run the worker until nothing waits; return the longest turn in seconds."""
     longest = 0.0
@@ -194,7 +202,7 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
     fixture, kind, too_many = PEOPLE[provider]
     twin = request.getfixturevalue(fixture)
     person = kind(twin, provider, too_many=too_many)
-    twin.sender.send = send_here
+    twin.sender.send = send_from_test
     for back in range(180):
         person.live(back)
     (resource,) = person.there

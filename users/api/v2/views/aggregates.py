@@ -51,8 +51,9 @@ class AggregateView(SamplesView):
         `merge`, 31 with `include=ledger`. Where sources overlap, totals count each time
         once: per hour, `max` uses the source with the highest total and `priority` the
         highest-ranked source with data; `merge` uses all sources, except while a
-        higher-ranked one has data. Ranking: sources named in `priority`, then
-        wearables, phones and manual entries. Means use every sample.
+        higher-ranked one has data. Ranking: sources named in `priority`, or else in the
+        ranking of the user or team (`/v2/team/source/priorities`), then wearables,
+        phones and manual entries. Means use every sample.
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
