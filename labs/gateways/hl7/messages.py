@@ -62,7 +62,11 @@ class Repetitions(tuple["str | Sequence[str]", ...]):
     """The repetitions of a field to write."""
 
 
-FieldValue: TypeAlias = "str | Sequence[str] | Repetitions"
+class Subcomponents(tuple[str, ...]):
+    """The subcomponents of a component to write."""
+
+
+FieldValue: TypeAlias = "str | Sequence[str | Subcomponents] | Repetitions"
 
 
 class MalformedMessage(Exception):
@@ -305,7 +309,13 @@ def _format_field(value: FieldValue) -> str:
         return "~".join(map(_format_field, value))
     if isinstance(value, str):
         return escape_hl7_text(value)
-    return "^".join(map(escape_hl7_text, value)).rstrip("^")
+    return "^".join(map(_format_component, value)).rstrip("^")
+
+
+def _format_component(value: object) -> str:
+    if isinstance(value, Subcomponents):
+        return "&".join(map(escape_hl7_text, value)).rstrip("&")
+    return escape_hl7_text(str(value))
 
 
 def _pad_part(part: object, number: int) -> object:

@@ -9,7 +9,7 @@ from labs.states.catalogue import SPECIMENS, Container, SampleType
 if TYPE_CHECKING:
     from labs.models import Marker
 
-_SPECIMENS = {
+_SPECIMENS: dict[SampleType, tuple[str, str]] = {
     SampleType.DRIED_BLOOD_SPOT: ("BLDC", "Blood capillary"),
     SampleType.ARM_COLLECTOR: ("BLDC", "Blood capillary"),
     SampleType.SERUM: ("SER", "Serum"),
@@ -17,6 +17,8 @@ _SPECIMENS = {
     SampleType.URINE: ("UR", "Urine"),
     SampleType.STOOL: ("STL", "Stool"),
 }
+# The codes of samples that no tube says more of.
+SPECIMEN_CODES = {kind: code for kind, (code, _words) in _SPECIMENS.items()}
 
 
 def get_hl7_specimen(marker: Marker) -> tuple[str, str]:

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts.states import Environment
 from labs.models import Lab
-from labs.operations.catalogue.catalogue_export import export_lab_catalogue
+from labs.operations.catalogue.catalogue_export import (
+    export_lab_catalogue,
+    export_lab_catalogue_messages,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -36,6 +40,12 @@ class Command(BaseCommand):
             default=Environment.PRODUCTION.value,
         )
 
+        parser.add_argument(
+            "--hl7",
+            action="store_true",
+            help="write MFN^M08 and MFN^M10 messages to catalog.hl7 instead",
+        )
+
     def handle(self, *_args: Any, **options: Any) -> None:
         labs = Lab.objects.filter(environment=options["environment"], owner=None)
         slugs = set(options["lab"] or [])
@@ -44,8 +54,12 @@ class Command(BaseCommand):
         if missing := slugs - set(labs.values_list("slug", flat=True)):
             raise CommandError(f"No such lab: {', '.join(sorted(missing))}.")
         folder: Path = options["folder"]
-        files = export_lab_catalogue(labs=labs)
-        paths = {folder / f"{name}.csv": content for name, content in files.items()}
+        if options["hl7"]:
+            content = export_lab_catalogue_messages(labs=labs, at=timezone.now())
+            paths = {folder / "catalog.hl7": content}
+        else:
+            files = export_lab_catalogue(labs=labs)
+            paths = {folder / f"{name}.csv": text for name, text in files.items()}
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if there := sorted(path.name for path in paths if path.exists()):

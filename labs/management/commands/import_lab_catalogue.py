@@ -39,7 +39,8 @@ class Command(BaseCommand):
         " marker by lab and marker, or by marker_id. Stored rows keep their IDs and are"
         " matched by slug, by lab and provider_id, and by marker and provider_id. If"
         " any line has an error, nothing is imported. Orders keep what they were placed"
-        " with. Each difference is printed."
+        " with. Each difference is printed. FOLDER may be a file of HL7 messages"
+        " instead, MFN^M08 and MFN^M10, of labs that are stored."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

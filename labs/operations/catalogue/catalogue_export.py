@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.text import slugify
 
+from labs.gateways.hl7.catalogue import build_hl7_catalogue_messages
 from labs.models import ExpectedResult, Lab, Marker
 from labs.operations.catalogue.catalogue_rows import NUMBERS, mark_formula
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
     from django.db.models import QuerySet
 
@@ -50,6 +52,18 @@ def export_lab_catalogue(*, labs: QuerySet[Lab]) -> dict[str, bytes]:
     """
     entries = build_catalogue_entries(labs=labs)
     return {name: write_catalogue_file(name, rows) for name, rows in entries.items()}
+
+
+def export_lab_catalogue_messages(*, labs: QuerySet[Lab], at: datetime) -> bytes:
+    """Write the tests of labs as MFN^M08 and MFN^M10 messages, one after another.
+
+    The import reads them; what they don't say stays as it is stored.
+    """
+    messages = []
+    for lab in labs.order_by("slug"):
+        markers = Marker.objects.filter(lab=lab).prefetch_related("expected_results")
+        messages += build_hl7_catalogue_messages(lab=lab, markers=markers, at=at)
+    return b"".join(messages)
 
 
 def build_catalogue_entries(*, labs: QuerySet[Lab]) -> dict[str, list[Entry]]:

@@ -43,6 +43,8 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }
+# HL7 messages among the contents of an update, in place of the files.
+MESSAGES = "messages"
 FILE_BYTES_MAX = 20 * 1024 * 1024
 _CELL_CHARACTERS_MAX = 20_000
 # Numbers may begin like a formula.
@@ -104,11 +106,14 @@ class CatalogueRows:
 
 
 def read_catalogue_folder(folder: Path) -> dict[str, bytes]:
-    """Read the files of a folder by name.
+    """Read the files of a folder by name, or a file of HL7 messages.
 
     Raises: OSError; lab_catalogue_invalid, for a file that is too large, unread.
     """
     contents = {}
+    if folder.is_file():
+        require_file_size(folder.name, folder.stat().st_size)
+        return {MESSAGES: folder.read_bytes()}
     for name in COLUMNS:
         file = folder / f"{name}.csv"
         require_file_size(file.name, file.stat().st_size)

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from labs.operations.catalogue.catalogue_rows import (
     COLUMNS,
     FILE_BYTES_MAX,
+    MESSAGES,
     Fault,
     require_file_size,
 )
@@ -29,14 +30,17 @@ _ZIP_ENTRIES_MAX = 50
 def read_catalogue_upload(files: Iterable[tuple[str, bytes]]) -> dict[str, bytes]:
     """Return files of a catalogue by kind, from CSV files or a zip file of them.
 
-    A CSV file is known by its name, in any folder of a zip file. Raises:
+    A CSV file is known by its name, in any folder of a zip file, and a file of HL7
+    messages by its ending. Raises:
     lab_catalogue_invalid, for a file that is unknown, too large, there twice, or no zip
     file after all.
     """
     found: dict[str, bytes] = {}
     for name, content in _list_files(files):
         kind = PurePosixPath(name).stem.lower()
-        if kind not in COLUMNS or not name.lower().endswith(".csv"):
+        if name.lower().endswith(".hl7"):
+            kind = MESSAGES
+        elif kind not in COLUMNS or not name.lower().endswith(".csv"):
             known = ", ".join(f"{each}.csv" for each in COLUMNS)
             message = _("the file is none of %(known)s") % {"known": known}
             raise CatalogueInvalid([Fault(name, message)])
@@ -51,7 +55,8 @@ def pack_catalogue_files(files: Mapping[str, bytes]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(f"{name}.csv", _ZIP_DATE)
+            ending = "hl7" if name == MESSAGES else "csv"
+            entry = zipfile.ZipInfo(f"{name}.{ending}", _ZIP_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, files[name])
     return packed.getvalue()

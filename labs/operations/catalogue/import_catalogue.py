@@ -34,8 +34,18 @@ from labs.operations.catalogue.catalogue_changes import (
     Change,
     compare_with_stored_catalogue,
 )
+from labs.operations.catalogue.catalogue_export import build_catalogue_entries
 from labs.operations.catalogue.catalogue_files import parse_lab_catalogue
-from labs.operations.catalogue.catalogue_rows import read_catalogue_rows
+from labs.operations.catalogue.catalogue_messages import (
+    FILE,
+    read_catalogue_messages,
+)
+from labs.operations.catalogue.catalogue_rows import (
+    MESSAGES,
+    Fault,
+    read_catalogue_rows,
+    require_file_size,
+)
 from labs.operations.catalogue.locks import lock_catalogue_for_update
 from labs.operations.catalogue.reference_data import upsert_rows_by_id
 from labs.states.catalogue import ChangeKind
@@ -46,12 +56,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from django.db.models import QuerySet
+
     from accounts.models import Tenant
     from labs.operations.catalogue.catalogue_changes import (
         CatalogueDifference,
         PanelChange,
     )
-    from labs.operations.catalogue.catalogue_rows import Fault
+    from labs.operations.catalogue.catalogue_rows import CatalogueRows
     from portal.lib.actor import Actor
 
 # As many as are compared while somebody waits.
@@ -196,7 +208,7 @@ def _compare(
     """Raises: lab_catalogue_invalid."""
     stored = Lab.objects.in_catalogue_of(owner)
     parsed = parse_lab_catalogue(
-        read_catalogue_rows(contents),
+        _read_rows(contents, stored),
         labs={lab.slug: lab for lab in stored},
         taken=_list_slugs_of_others(owner),
     )
@@ -218,6 +230,18 @@ def _compare(
     if found.faults:
         raise CatalogueInvalid(found.faults)
     return found
+
+
+def _read_rows(contents: Mapping[str, bytes], labs: QuerySet[Lab]) -> CatalogueRows:
+    """Read CSV files, or the messages of a lab over what is stored of it."""
+    messages = contents.get(MESSAGES)
+    if messages is None:
+        return read_catalogue_rows(contents)
+    if len(contents) > 1:
+        text = _("send HL7 messages and CSV files apart")
+        raise CatalogueInvalid([Fault(FILE, text)])
+    require_file_size(FILE, len(messages))
+    return read_catalogue_messages(messages, stored=build_catalogue_entries(labs=labs))
 
 
 def _list_slugs_of_others(owner: Tenant | None) -> frozenset[str]:

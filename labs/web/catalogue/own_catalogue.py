@@ -10,13 +10,17 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.models import CatalogueUpdate, Lab, Marker
-from labs.operations.catalogue.catalogue_export import export_lab_catalogue
+from labs.operations.catalogue.catalogue_export import (
+    export_lab_catalogue,
+    export_lab_catalogue_messages,
+)
 from labs.operations.catalogue.catalogue_rows import COLUMNS, FILE_BYTES_MAX
 from labs.operations.catalogue.catalogue_uploads import (
     pack_catalogue_files,
@@ -174,8 +178,14 @@ def download_update_files(request: TenantRequest, update_id: UUID) -> HttpRespon
 @require_GET
 @require_right(Area.CATALOGUE)
 def export_own_catalogue(request: TenantRequest) -> HttpResponse:
-    """Send a team's own catalogue as a zip file of CSV files."""
+    """Send a team's own catalogue as a zip file of CSV files, or as HL7 messages."""
     labs = Lab.objects.in_catalogue_of(request.tenant)
+    if request.GET.get("format") == "hl7":
+        return _build_download(
+            export_lab_catalogue_messages(labs=labs, at=timezone.now()),
+            "catalog.hl7",
+            kind="application/octet-stream",
+        )
     return _build_download(
         pack_catalogue_files(export_lab_catalogue(labs=labs)), "catalog.zip"
     )
@@ -305,7 +315,9 @@ def _update_url(request: TenantRequest, update: CatalogueUpdate) -> str:
     return page_url(request, "labs:catalogue_update", update_id=update.pk)
 
 
-def _build_download(content: bytes, name: str) -> HttpResponse:
-    response = HttpResponse(content, content_type="application/zip")
+def _build_download(
+    content: bytes, name: str, *, kind: str = "application/zip"
+) -> HttpResponse:
+    response = HttpResponse(content, content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -150,6 +150,44 @@ SPM-18|Received at|RE|To the second, UTC
 """
 )
 
+_CATALOGUE = (
+    _HEADER.format(control="Event, moment and number of the message")
+    + """
+MSH-4|Sending facility|R|Lab's slug; a message for another lab is refused
+MSH-9|Message type|R|MFN^M08^MFN_M08 or MFN^M10^MFN_M10|0076, 0003, 0354
+MFI-1|Master file|R|OMA with M08, OMC with M10; any other is refused|0175
+MFI-3|File-level event|R|UPD|0178
+MFI-5|Effective time|R|To the second, UTC; not read
+MFI-6|Response level|R|NE|0179
+MFE-1|Record-level event|R|MUP; MDC for a retired test. Read: MAD, MUP and MAC, \
+MDC and MDL|0180
+MFE-2|Record ID|R|From 1; not read
+MFE-4|Primary key|R|Lab's code and name of the test, L
+MFE-5|Type of the key|R|CE|0355
+OM1-1|Sequence number|R|From 1; not read
+OM1-2|Test|R|As MFE-4. Read as the result too where OM1-7 is empty
+OM1-3|Type of value|C|M08: NM, SN, TX or CE. Read: ST, FT, CWE and CNE too|0125
+OM1-4|Specimen required|R|Y; not read|0136
+OM1-5|Producer|R|Lab's slug and name, L; not read
+OM1-6|Description|RE|Text
+OM1-7|Result|C|M08: lab's code and name, L, and LOINC, LN
+OM1-8|Other names|R|Name of the test
+OM1-12|Can be ordered|R|Y or N|0136
+OM1-18|Nature|R|A for M08, P for M10; not read|0174
+OM1-23|Typical turnaround|RE|Minutes; read as days, rounded up
+OM1-37|Preparation|R|Fasting or No fasting; other texts change nothing
+OM2-1|Sequence number|R|As OM1-1; not read
+OM2-2|Unit|RE|As the lab writes it
+OM2-6|Reference range|RE|Low and high as subcomponents; the first repetition is read
+OM5-1|Sequence number|R|As OM1-1; not read
+OM5-2|Results of a battery|R|Repeated: lab's code and name, L, and LOINC, LN. Unit, \
+range and type are those of the lab's test with this code
+OM4-1|Sequence number|R|As OM1-1; not read
+OM4-3|Container|RE|A tube of Assay, such as serum_gel
+OM4-6|Specimen|R|Code and words. Read: SER, PLAS, BLD, BLDC, SAL, UR, STL|0487
+"""
+)
+
 
 def parse_profile(table: str) -> tuple[ProfileField, ...]:
     """Parse lines of place, name, usage, content and table, by segment."""
@@ -164,3 +202,4 @@ def parse_profile(table: str) -> tuple[ProfileField, ...]:
 
 ORDER_PROFILE = parse_profile(_ORDER)
 RESULTS_PROFILE = parse_profile(_RESULTS)
+CATALOGUE_PROFILE = parse_profile(_CATALOGUE)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.gateways.hl7.profile.fields import ORDER_PROFILE, RESULTS_PROFILE
+from labs.gateways.hl7.profile.fields import (
+    CATALOGUE_PROFILE,
+    ORDER_PROFILE,
+    RESULTS_PROFILE,
+)
 from labs.gateways.hl7.profile.received import ANSWERS_PROFILE, RECEIVED_PROFILE
 from labs.gateways.hl7.profile.samples import (
+    write_sample_catalogue_messages,
     write_sample_order_messages,
     write_sample_results_messages,
 )
@@ -58,6 +63,14 @@ _ANSWERS = """\
 Answer orders at once over the same connection, or later by a message of your own. \
 ACK, ORL^O22 and ORR^O02 are read. Later ones are acknowledged, an ACK is not. \
 Usage: R without which the answer is refused, O read where it is sent."""
+_CATALOGUE = """\
+A lab's tests, written by *Own catalog* and `export_lab_catalogue --hl7`, and read \
+from a file by *Own catalog* and `import_lab_catalogue`, never over a connection. M08 \
+has tests of one result, M10 batteries. The lab is one that the catalog has already. \
+What a message does not say stays as it is stored: prices, order questions, \
+stability, worst turnaround, coded values. Send the tests of a battery's results by \
+M08 first. A wrong record is named with its segment's number in the file and its \
+field, and nothing of the file is stored."""
 _OTHERS = """\
 Assay takes no orders. OML, ORM and all other messages are refused with AR and error \
 200, stored, and shown to staff under *Unmatched results*. The acknowledgement is an \
@@ -77,6 +90,9 @@ def build_hl7_messages_reference(mark: str) -> str:
     lines += _describe_fields(RECEIVED_PROFILE)
     lines += ["", "## Answers to orders: ACK, ORL and ORR", "", _ANSWERS, ""]
     lines += _describe_fields(ANSWERS_PROFILE)
+    lines += ["", "## Tests of a lab: MFN^M08 and MFN^M10", "", _CATALOGUE, ""]
+    lines += _describe_fields(CATALOGUE_PROFILE)
+    lines += _show_samples(write_sample_catalogue_messages())
     lines += ["", "## Other messages", "", _OTHERS]
     return "\n".join(lines) + "\n"
 

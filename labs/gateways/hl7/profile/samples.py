@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import Team, Tenant
+from labs.gateways.hl7.catalogue import build_hl7_catalogue_messages
 from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_messages
 from labs.gateways.hl7.results_out import (
     ResultsToSend,
@@ -17,6 +18,7 @@ from labs.gateways.hl7.results_out import (
     build_hl7_results_message,
 )
 from labs.models import (
+    ExpectedResult,
     Lab,
     LabAccount,
     LabTest,
@@ -28,7 +30,13 @@ from labs.models import (
     SampleData,
 )
 from labs.states.accounts import Billing
-from labs.states.catalogue import CollectionMethod, Container, SampleType
+from labs.states.catalogue import (
+    CollectionMethod,
+    Container,
+    MarkerType,
+    ResultType,
+    SampleType,
+)
 from labs.states.orders import Interpretation
 from labs.states.results import ResultStatus
 
@@ -127,6 +135,33 @@ def write_sample_results_messages() -> dict[str, list[bytes]]:
             )
         ],
         "The lab's PDF": [document],
+    }
+
+
+def write_sample_catalogue_messages() -> dict[str, list[bytes]]:
+    """Return messages of a lab's tests by what they show."""
+    glucose = ExpectedResult(
+        provider_id="2001",
+        name="Glucose",
+        loinc_code="2345-7",
+        loinc_name="Glucose [Mass/volume] in Serum or Plasma",
+        unit="mg/dL",
+        result_type=ResultType.NUMERIC,
+        low=70.0,
+        high=99.0,
+    )
+    potassium = ExpectedResult(provider_id="1002", name="Potassium")
+    single = _make_marker(1, "Glucose", container=Container.SERUM_GEL, fasting=True)
+    battery = _make_marker(3, "Glucose and potassium", type=MarkerType.PANEL)
+    single.type, single.common_tat_days = MarkerType.BIOMARKER, 1
+    for marker, results in ((single, [glucose]), (battery, [glucose, potassium])):
+        cache: Any = marker
+        cache._prefetched_objects_cache = {"expected_results": results}
+    lab = Lab(slug="northgate", name="Northgate Laboratories", environment="production")
+    return {
+        "A test and a battery": build_hl7_catalogue_messages(
+            lab=lab, markers=[single, battery], at=_AT
+        )
     }
 
 
