@@ -17,7 +17,7 @@ from labs.models.connection import Hl7Connection, Hl7OutboundMessage
 from labs.models.courier import CourierConnection, CourierMessage
 from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
-from labs.models.insurance import Payor, UserInsurance
+from labs.models.insurance import DiagnosisCode, ListedPayor, Payor, UserInsurance
 from labs.models.kit_stock import KitStock
 from labs.models.lab_document import LabDocument
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
@@ -36,6 +36,7 @@ __all__ = [
     "CourierConnection",
     "CourierMessage",
     "CriticalAlert",
+    "DiagnosisCode",
     "ExpectedResult",
     "Hl7Connection",
     "Hl7OutboundMessage",
@@ -48,6 +49,7 @@ __all__ = [
     "LabDocument",
     "LabTest",
     "LabTestVersion",
+    "ListedPayor",
     "Marker",
     "MarkerVersion",
     "MissingResult",

@@ -1,4 +1,4 @@
-"""UserInsurance: a user's insurance. Payor: an insurer created by a team."""
+"""Users' insurance, insurers of teams and of a public list, diagnosis codes."""
 
 from __future__ import annotations
 
@@ -44,6 +44,56 @@ class Payor(TenantOwned):
 
     def __str__(self) -> str:
         return self.payor_code
+
+
+class ListedPayor(models.Model):
+    """An insurer of a public list that an operator imported, for all of production.
+
+    `number` is the insurer's on that list, of which `provider` is the name. `address`
+    has the wire's shape. `search_text` is the names in lower case, one a line.
+    """
+
+    rules = TableRules(
+        without_tenant="of a public list, shared by all teams",
+        without_user="insurers of a public list",
+    )
+
+    payor_code = models.CharField(max_length=50, primary_key=True)
+    name = models.CharField(max_length=200)
+    aliases = ArrayField(models.CharField(max_length=200), default=list)
+    address = models.JSONField()
+    provider = models.CharField(max_length=50)
+    number = models.CharField(max_length=50)
+    search_text = models.TextField()
+
+    class Meta:
+        verbose_name = gettext_lazy("listed insurer")
+        verbose_name_plural = gettext_lazy("listed insurers")
+
+    def __str__(self) -> str:
+        return self.payor_code
+
+
+class DiagnosisCode(models.Model):
+    """A billable ICD-10-CM code of the imported file, with its point.
+
+    No row: nothing was imported, and the built-in list is used.
+    """
+
+    rules = TableRules(
+        without_tenant="ICD-10-CM, shared by all teams",
+        without_user="codes of a classification",
+    )
+
+    code = models.CharField(max_length=8, primary_key=True)
+    description = models.CharField(max_length=400)
+
+    class Meta:
+        verbose_name = gettext_lazy("diagnosis code")
+        verbose_name_plural = gettext_lazy("diagnosis codes")
+
+    def __str__(self) -> str:
+        return self.code
 
 
 class UserInsurance(TenantOwned):

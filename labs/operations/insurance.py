@@ -1,7 +1,8 @@
 """Insurers and users' insurance.
 
 labs/data/payors.csv has the built-in insurers. They are made up, as lists of real
-insurers belong to clearing houses, and the sandbox's alone. A team can add its own.
+insurers belong to clearing houses, and the sandbox's alone. A team can add its own, an
+operator imports a public list for production.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
-from labs.models import Payor, UserInsurance
+from labs.models import ListedPayor, Payor, UserInsurance
 from labs.states.patients import PayorSource
 from portal.lib.errors import Invalid
 from users.queries import lock_user
@@ -74,7 +75,9 @@ class InsuranceRequest:
 def search_payors(
     *, tenant: Tenant, name: str = "", provider: str = "", provider_payor_id: str = ""
 ) -> list[PayorEntry]:
-    """List up to 50 built-in (sandbox) and team insurers by name; one query.
+    """List up to 50 built-in (sandbox), imported (production) and team insurers.
+
+    By name; two queries in production, one in a sandbox.
 
     `name` is part of the name or of an alias in any case; `provider` a clearing house
     and `provider_payor_id` an id there, both whole. Empty values filter nothing.
@@ -82,6 +85,7 @@ def search_payors(
     """
     own = [_read_payor_row(row) for row in Payor.objects.for_tenant(tenant)]
     part = name.strip().lower()
+    listed = _search_listed_payors(tenant, part, provider, provider_payor_id)
     found = [
         payor
         for payor in (*_list_payors_of_environment(tenant), *own)
@@ -89,7 +93,7 @@ def search_payors(
         and provider.lower() in ("", payor.provider.lower())
         and provider_payor_id in ("", payor.provider_payor_id)
     ]
-    return sorted(found, key=lambda payor: payor.name)[:FOUND_AT_MOST]
+    return sorted([*found, *listed], key=lambda payor: payor.name)[:FOUND_AT_MOST]
 
 
 def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
@@ -98,7 +102,10 @@ def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
         if payor.payor_code == payor_code:
             return payor
     row = Payor.objects.for_tenant(tenant).filter(payor_code=payor_code).first()
-    return _read_payor_row(row) if row else None
+    if row is not None or tenant.is_sandbox:
+        return _read_payor_row(row) if row else None
+    listed = ListedPayor.objects.filter(payor_code=payor_code).first()
+    return _read_listed_payor(listed) if listed else None
 
 
 @transaction.atomic
@@ -210,6 +217,31 @@ def _read_payor_row(row: Payor) -> PayorEntry:
         source=PayorSource.TEAM,
         provider=row.provider,
         provider_payor_id=row.provider_payor_id,
+    )
+
+
+def _search_listed_payors(
+    tenant: Tenant, part: str, provider: str, number: str
+) -> list[PayorEntry]:
+    if tenant.is_sandbox:
+        return []
+    rows = ListedPayor.objects.filter(search_text__contains=part).order_by("name")
+    if provider:
+        rows = rows.filter(provider__iexact=provider)
+    if number:
+        rows = rows.filter(number=number)
+    return [_read_listed_payor(row) for row in rows[:FOUND_AT_MOST]]
+
+
+def _read_listed_payor(row: ListedPayor) -> PayorEntry:
+    return PayorEntry(
+        payor_code=row.payor_code,
+        name=row.name,
+        aliases=tuple(row.aliases),
+        address=row.address,
+        source=PayorSource.PLATFORM,
+        provider=row.provider,
+        provider_payor_id=row.number,
     )
 
 

@@ -2,7 +2,7 @@
 
 labs/data/icd10cm.csv has about 120 codes that are frequent in laboratory orders, with
 their official descriptions: ICD-10-CM, fiscal year 2025, of the National Center for
-Health Statistics, public domain in the United States.
+Health Statistics, public domain in the United States. An operator imports the whole.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
+
+from labs.models import DiagnosisCode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,15 +81,32 @@ def load_diagnoses_by_code() -> Mapping[str, Diagnosis]:
         }
 
 
+def has_imported_diagnoses() -> bool:
+    """Return whether an operator imported the whole of ICD-10-CM."""
+    return DiagnosisCode.objects.exists()
+
+
+def find_diagnoses(codes: Sequence[str]) -> dict[str, Diagnosis]:
+    """Return the known ones of these codes: imported, else built in. One query."""
+    built_in = load_diagnoses_by_code()
+    found = {code: built_in[code] for code in codes if code in built_in}
+    if codes:
+        for row in DiagnosisCode.objects.filter(code__in=codes):
+            found[row.code] = _read_imported(row)
+    return found
+
+
 def search_diagnoses(text: str) -> list[Diagnosis]:
     """List codes starting with `text`, then those with words starting like its words.
 
-    At most 50. Source: Contract 6.21.
+    At most 50, of the imported set where there is one. Source: Contract 6.21.
     """
     words = text.lower().split()
     if not words:
         return []
     start = insert_diagnosis_code_point("".join(words).upper())
+    if has_imported_diagnoses():
+        return _search_imported(start, words)
     known = load_diagnoses_by_code().values()
     by_code = [one for one in known if one.code.startswith(start)]
     by_words = [
@@ -97,14 +116,18 @@ def search_diagnoses(text: str) -> list[Diagnosis]:
 
 
 def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
-    """Validate codes as an insurer would: format, repeats, primary first.
+    """Validate codes as an insurer would: format, repeats, existence, primary first.
 
-    A well-formed code that the set does not hold is a warning: the set is not all of
-    ICD-10-CM. Source: Contract 6.21; Ours: the codes of the faults.
+    A well-formed code that is not in the imported set is no billable code: an error.
+    The built-in list is not all of ICD-10-CM: without an import it is a warning.
+    Source: Contract 6.21; Ours: the codes of the faults.
     """
     errors, violations, warnings, valid = [], [], [], []
-    for entered in codes:
-        code = insert_diagnosis_code_point(entered.strip().upper())
+    pointed = [insert_diagnosis_code_point(one.strip().upper()) for one in codes]
+    shaped = [code for code in pointed if _SHAPE.match(code)]
+    known = find_diagnoses(shaped)
+    is_whole = len(known) < len(set(shaped)) and has_imported_diagnoses()
+    for entered, code in zip(codes, pointed, strict=True):
         if not _SHAPE.match(code):
             errors.append(
                 DiagnosisFault(
@@ -114,14 +137,17 @@ def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
         elif code in valid:
             message = _("This code is listed twice. Remove one.")
             violations.append(DiagnosisFault(code, "repeated", message, other=code))
+        elif code not in known and is_whole:
+            message = _("ICD-10-CM has no billable code like this. Be more specific.")
+            errors.append(DiagnosisFault(code, "unknown", message))
         else:
             valid.append(code)
-            if code not in load_diagnoses_by_code():
+            if code not in known:
                 message = _(
                     "This code is not in the built-in list. Check it before you order."
                 )
                 warnings.append(DiagnosisFault(code, "unknown", message))
-    first = load_diagnoses_by_code().get(valid[0]) if valid else None
+    first = known.get(valid[0]) if valid else None
     if first is not None and first.is_secondary:
         message = _("This is a secondary code. List the primary diagnosis first.")
         follows = valid[1] if len(valid) > 1 else ""
@@ -134,14 +160,38 @@ def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
 
 
 def describe_diagnoses(codes: Sequence[str]) -> list[tuple[str, str]]:
-    """Return codes with their descriptions, empty for one that is not built in."""
-    known = load_diagnoses_by_code()
+    """Return codes with their descriptions, empty for an unknown one."""
+    known = find_diagnoses(codes)
     return [(code, known[code].description if code in known else "") for code in codes]
 
 
 def insert_diagnosis_code_point(code: str) -> str:
     """Return a code with the point after its third character: E119 as E11.9."""
     return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code
+
+
+def _search_imported(start: str, words: Sequence[str]) -> list[Diagnosis]:
+    by_code = DiagnosisCode.objects.filter(code__startswith=start).order_by("code")
+    found = [_read_imported(row) for row in by_code[:FOUND_AT_MOST]]
+    by_words = DiagnosisCode.objects.order_by("code")
+    for word in words:
+        # At the beginning of a word: after the start, a blank or a sign.
+        pattern = rf"(^|[^a-z0-9]){re.escape(word)}"
+        by_words = by_words.filter(description__iregex=pattern)
+    left = FOUND_AT_MOST - len(found)
+    known = {one.code for one in found}
+    return [
+        *found,
+        *(_read_imported(row) for row in by_words.exclude(code__in=known)[:left]),
+    ]
+
+
+def _read_imported(row: DiagnosisCode) -> Diagnosis:
+    """Return an imported code; which are secondary only the built-in list says."""
+    built_in = load_diagnoses_by_code().get(row.code)
+    return Diagnosis(
+        row.code, row.description, built_in is not None and built_in.is_secondary
+    )
 
 
 def _matches_words(diagnosis: Diagnosis, words: Sequence[str]) -> bool:

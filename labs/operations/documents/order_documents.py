@@ -18,7 +18,7 @@ from labs.documents.links import LINK_TTL, verify_requisition_link_token
 from labs.documents.requisition import RequisitionContent, render_requisition_pdf
 from labs.documents.results import ReportContent, render_results_pdf
 from labs.documents.sheet import Document
-from labs.operations.catalogue.diagnoses import load_diagnoses_by_code
+from labs.operations.catalogue.diagnoses import describe_diagnoses
 from labs.operations.order_status.status import audit_order_change, lock_order
 from labs.operations.orders.requisitions import build_requisition_comment
 from labs.queries.orders.answers import list_order_answers
@@ -56,7 +56,6 @@ def render_requisition_as_first_printed(order: Order) -> Document:
 
 def collect_requisition_content(order: Order) -> RequisitionContent:
     """Collect the content of an order's requisition, created or not."""
-    known = load_diagnoses_by_code()
     insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
     codes = dict.fromkeys((*order.icd_codes, *insured))
     return RequisitionContent(
@@ -66,9 +65,7 @@ def collect_requisition_content(order: Order) -> RequisitionContent:
         ),
         comment=get_requisition_comment(order),
         answers=list_order_answers(order),
-        diagnoses=[
-            (code, known[code].description if code in known else "") for code in codes
-        ],
+        diagnoses=describe_diagnoses(tuple(codes)),
         url=_order_page_url(order),
     )
 

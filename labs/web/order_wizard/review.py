@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from labs.operations.catalogue.diagnoses import load_diagnoses_by_code
+from labs.operations.catalogue.diagnoses import find_diagnoses
 from labs.operations.insurance import find_payor
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -109,7 +109,7 @@ def _list_billing_rows(
     entry: OrderEntry, request: OrderRequest
 ) -> list[tuple[str, str]]:
     doctor, insurance = request.physician, request.health_insurance or {}
-    known = load_diagnoses_by_code()
+    known = find_diagnoses(request.icd_codes)
     code = insurance.get("payor_code", "")
     payor = find_payor(tenant=entry.tenant, payor_code=code) if code else None
     return [

@@ -9,6 +9,8 @@ from labs.operations.catalogue.diagnoses import (
     validate_diagnosis_codes,
 )
 
+pytestmark = pytest.mark.django_db
+
 
 def found(text):
     return [one.code for one in search_diagnoses(text)]
