@@ -131,6 +131,11 @@ urlpatterns = [
     path("approvals/decide/", approvals.decide_on_orders, name="decide_approvals"),
     path("physicians/", profile.show_physicians, name="physicians"),
     path(
+        "physicians/profile/signature/",
+        profile.show_physician_signature,
+        name="physician_signature",
+    ),
+    path(
         "physicians/profile/", profile.edit_physician_profile, name="physician_profile"
     ),
     path("visits/", days.show_appointment_list, name="visits"),

@@ -58,6 +58,7 @@ def answer_visit_by_link(request: HttpRequest) -> HttpResponse:
 def _close(response: HttpResponse) -> HttpResponse:
     # Whoever has the address can answer: no cache, index or next site gets it.
     add_never_cache_headers(response)
-    response["Referrer-Policy"] = "no-referrer"
+    # Not no-referrer: a browser then posts the form with a null origin, as a forger.
+    response["Referrer-Policy"] = "same-origin"
     response["X-Robots-Tag"] = "noindex"
     return response

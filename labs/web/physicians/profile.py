@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -34,8 +35,6 @@ from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
     from labs.models import Physician
@@ -162,10 +161,21 @@ def edit_physician_profile(request: TenantRequest) -> HttpResponse:
         status=422 if form.errors else 200,
         section="approvals",
         form=form,
-        signature=base64.b64encode(stored.signature).decode()
-        if stored and stored.signature
-        else "",
+        has_signature=bool(stored and stored.signature),
     )
+
+
+@require_GET
+@require_right(Area.APPROVE_ORDERS, write=True)
+@require_second_factor
+def show_physician_signature(request: TenantRequest) -> HttpResponse:
+    """Return the member's own signature as a PNG."""
+    stored = find_physician_profile(tenant=request.tenant, member_id=request.member.pk)
+    if stored is None or not stored.signature:
+        raise Http404
+    response = HttpResponse(bytes(stored.signature), content_type="image/png")
+    add_never_cache_headers(response)
+    return response
 
 
 def _build_initial(stored: Physician) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def test_a_visit_waits_for_its_site_whose_one_press_confirms_it(
     opened = [site.get(path), site.head(path), site.get(path), site.post(path)]
     assert {page.status_code for page in opened} == {200}
     assert "Ada" not in opened[0].content.decode()
-    assert opened[0]["Referrer-Policy"] == "no-referrer"
+    assert opened[0]["Referrer-Policy"] == "same-origin"
     assert states(visit) == ("pending", PENDING)
 
     done = site.post(path, {"answer": "confirm"})
