@@ -54,7 +54,8 @@ class SourceSetup:
     `stored` are the team's credentials; without them, a source that `is_offered` uses
     the installation's. `use` counts the calls of the application that is used.
     `proven_by` is the client of others that our gateway's twin was held to. `push_url`
-    is where the source pushes to, empty for one that has to be asked or is not set up.
+    is where the source pushes to, empty for one that has to be asked or is not set up;
+    somebody enters it there if it `is_push_by_hand`.
     """
 
     provider: str
@@ -64,6 +65,7 @@ class SourceSetup:
     use: BudgetUse
     proven_by: str
     push_url: str
+    is_push_by_hand: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +148,9 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
         limits, proven_by = (known.limits, known.proven_by) if known else ((), "")
         client_id = gateway.credentials.client_id if gateway else ""
         use = CallBudget(provider, client_id, limits).read_use()
-        push_url = ""
+        push_url, is_by_hand = "", False
         if gateway is not None and gateway.pushes is not None:
+            is_by_hand = gateway.pushes.is_registered_by_hand
             push_url, _token = build_push_address(
                 tenant=tenant, provider=provider, gateway=gateway
             )
@@ -160,6 +163,7 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
                 use=use,
                 proven_by=proven_by,
                 push_url=push_url,
+                is_push_by_hand=is_by_hand,
             )
         )
     return setups

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -11,7 +13,7 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.gateways.base import ClientCredentials
+from users.gateways.base import CallLimit, ClientCredentials
 from users.models import SourceCredentials
 from users.operations.sources.credentials import save_source_credentials
 from users.operations.sources.sources import connect_source
@@ -138,10 +140,27 @@ def test_an_unknown_source_has_no_page(owner, alice_tenant):
 
 def test_the_address_that_a_source_pushes_to_is_shown(owner, alice_tenant, monkeypatch):
     before = owner.get(url(alice_tenant, "source_credentials", "fitbit")).text
-    monkeypatch.setattr(FakeSource, "pushes", object())
+    monkeypatch.setattr(
+        FakeSource, "pushes", SimpleNamespace(is_registered_by_hand=False)
+    )
     page = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
 
     shown = page.context["row"].setup.push_url
     assert "Webhook address" not in before
     assert shown.startswith(f"{settings.PUBLIC_URL}/push/fitbit/0.")
     assert f"<code>{shown}</code>" in page.text
+
+
+def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeypatch):
+    monkeypatch.setattr(FakeSource, "limits", (CallLimit(20, 900, is_per_user=True),))
+    shown = {}
+    for by_hand in (True, False):
+        pushes = SimpleNamespace(is_registered_by_hand=by_hand)
+        monkeypatch.setattr(FakeSource, "pushes", pushes)
+        page = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
+        shown[by_hand] = page.text
+    every = owner.get(url(alice_tenant, "source_settings")).text
+
+    assert "Enter this address for your application at Fitbit" in shown[True]
+    assert "Registered automatically when a user connects. Fitbit" in shown[False]
+    assert "Limit: 20 in 900 s for each user" in every
