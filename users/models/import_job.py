@@ -36,7 +36,8 @@ class ImportJob(TenantOwned):
     to). Its rows are accepted or dropped; `drops` counts why, {reason: {what: rows}}.
     What was read waits in `batches` parts, of which `batches_done` are stored: the next
     run goes on there. `counts` says what became of them, by the contract's names of
-    resources: {resource: {created, updated, unchanged, first, last}}, times in ISO.
+    resources: {resource: {created, updated, unchanged, first, last}}, times in ISO, and
+    `providers` where an archive of recordings has several (empty: the import's own).
     """
 
     rules = TableRules(

@@ -14,6 +14,20 @@ class ImportFormat(OpenChoices):
     FIT = "fit", gettext_lazy("FIT activity")
     CSV = "csv", gettext_lazy("CSV of samples")
     NDJSON = "ndjson", gettext_lazy("NDJSON of samples")
+    GPX = "gpx", gettext_lazy("GPX track")
+    TCX = "tcx", gettext_lazy("TCX activity")
+    LIBREVIEW = "libreview", gettext_lazy("LibreView export")
+    CLARITY = "clarity", gettext_lazy("Dexcom Clarity export")
+    GOOGLE_FIT = "google_fit", gettext_lazy("Google Fit export")
+    FITBIT = "fitbit", gettext_lazy("Fitbit export")
+    SAMSUNG_HEALTH = "samsung_health", gettext_lazy("Samsung Health export")
+    GARMIN = "garmin", gettext_lazy("Garmin Connect export")
+    STRAVA = "strava", gettext_lazy("Strava export")
+    WHOOP = "whoop", gettext_lazy("WHOOP export")
+    WITHINGS = "withings", gettext_lazy("Withings export")
+    OURA = "oura", gettext_lazy("Oura export")
+    HEALTH_CONNECT = "health_connect", gettext_lazy("Health Connect database")
+    NIGHTSCOUT = "nightscout", gettext_lazy("Nightscout export")
 
 
 class ImportStatus(OpenChoices):
@@ -68,7 +82,19 @@ class ImportRefusal(OpenChoices):
     UNSUPPORTED = (
         "unsupported_file_type",
         gettext_lazy(
-            "Upload an Apple Health export, a FIT activity, or samples (CSV, NDJSON)."
+            "This is not a health export that can be read. Upload an export of a health"
+            " app, an activity (FIT, GPX, TCX), or samples (CSV, NDJSON)."
+        ),
+    )
+    NOT_READ_YET = (
+        "export_not_supported",
+        gettext_lazy("This export was recognized, but cannot be read yet."),
+    )
+    DATES_AMBIGUOUS = (
+        "dates_ambiguous",
+        gettext_lazy(
+            "The dates can be read in two ways, day or month first. Export more days,"
+            " or export again with another date format."
         ),
     )
     TOO_LARGE = "file_too_large", gettext_lazy("The file is larger than 2 GB.")
@@ -108,6 +134,16 @@ class DropReason(OpenChoices):
     PART_OF_ANOTHER = "part_of_another", gettext_lazy("Part of another record")
     OUT_OF_BOUNDS = "out_of_bounds", gettext_lazy("Outside the ingestion window")
     BAD_ROW = "bad_row", gettext_lazy("Malformed row")
+    UNKNOWN_FILE = "unknown_file", gettext_lazy("File of the archive not supported")
+    BAD_FILE = "bad_file", gettext_lazy("Damaged file of the archive")
+    NO_BEATS = "no_beats", gettext_lazy("SDNN without beats to compute RMSSD from")
+    OUT_OF_RANGE = (
+        "out_of_sensor_range",
+        gettext_lazy("Outside the range of the sensor, kept as a note"),
+    )
+    SALVAGED = "salvaged", gettext_lazy("Lost in the damaged part of a file")
+    BAD_POINT = "bad_point", gettext_lazy("Impossible point of a track")
+    CALIBRATION = "calibration", gettext_lazy("Calibration or setting of a device")
     BAD_TIME = "datetime_parsing", gettext_lazy("Invalid time")
     TOO_LOW = "greater_than_equal", gettext_lazy("Below the allowed range")
     TOO_HIGH = (

@@ -33,9 +33,11 @@ class Command(BaseCommand):
     """Import a file without a worker; exit 1 with the reason if it is refused."""
 
     help = (
-        "Import a file of a user's health data: an Apple Health export (export.zip or"
-        " export.xml), a FIT activity, or samples as CSV or NDJSON. The whole file is"
-        " checked before anything is stored. Importing a file again changes nothing."
+        "Import a file of a user's health data: an export of Apple Health, LibreView,"
+        " Dexcom Clarity, Google Fit, Fitbit, Samsung Health, Garmin Connect, Strava,"
+        " WHOOP, Withings, Oura, Health Connect or Nightscout, an activity (FIT, GPX,"
+        " TCX), or samples as CSV or NDJSON. The whole file is checked before anything"
+        " is stored. Importing a file again changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """Result of storing a part; `resource` is the contract's name (3.4)."""
+    """Result of storing a part; `resource` is the contract's name (3.4).
+
+    `provider` is empty where it is the import's own.
+    """
 
     resource: str
     created: int
@@ -31,6 +34,7 @@ class StoredPart:
     dropped: int
     first: str
     last: str
+    provider: str = ""
 
     def added_to(self, counts: dict[str, Any]) -> dict[str, Any]:
         """Return an import's counts with this part added, see ImportJob.counts."""
@@ -45,7 +49,12 @@ class StoredPart:
             "first": self.first,
             "last": self.last,
         }
+        if self.provider:
+            new["providers"] = [self.provider]
         if old is not None:
+            known = {*old.get("providers", [""]), self.provider}
+            if known != {""}:
+                new["providers"] = sorted(known)
             for name in ("created", "updated", "unchanged"):
                 new[name] += old[name]
             # Both are UTC and of one form, so that they sort as texts.
@@ -62,6 +71,7 @@ def store_import_part(
     No event tells of single elements: the import tells of the whole. Raises: what
     record_samples, record_summaries and record_workout_stream raise. Source: Ours.
     """
+    provider = part.origin.provider or provider
     origin = _origin(user, provider, part)
     given = len(part.elements)
     name = part.resource
@@ -93,6 +103,7 @@ def store_import_part(
         new, changed, dropped = _store_stream(user, actor, part)
     return StoredPart(
         resource=name,
+        provider=part.origin.provider,
         created=new,
         updated=changed,
         unchanged=given - new - changed - dropped,
@@ -104,7 +115,7 @@ def store_import_part(
 
 def _origin(user: User, provider: str, part: Part) -> dict[str, Any]:
     """Return the source of a part, as a push names it."""
-    source_type, app_id, device_id, device = part.origin
+    source_type, app_id, device_id, device, _provider = part.origin
     if device is not None:
         # Neither app nor version are told: those of one device would take turns.
         device_id = record_device_details(

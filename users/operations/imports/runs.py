@@ -108,6 +108,7 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
                 path,
                 Path(parts.name),
                 format_=ImportFormat(job.format),
+                file_name=job.file_name,
                 context=build_batch_parsing_context(
                     user=user,
                     provider=job.provider or DEFAULT_PROVIDER,
@@ -162,11 +163,12 @@ def _store(job: ImportJob, watch: Watch | None) -> None:
                         "user_id": str(job.user.uuid),
                         "start_date": count["first"],
                         "end_date": count["last"],
-                        "provider": job.provider,
+                        "provider": provider or job.provider,
                     },
                 )
                 for resource, count in sorted(job.counts.items())
                 if count["created"] or count["updated"]
+                for provider in count.get("providers", [""])
             ],
         )
 

@@ -23,6 +23,7 @@ from users.operations.imports.status import record_import_change
 from users.queries import lock_user
 from users.states.imports import ImportFormat
 from users.wearables.formats.sniffing import detect_file_format
+from users.wearables.formats.vendors import PROVIDERS as PROVIDERS_OF_FORMATS
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def _store_upload(request: ImportRequest) -> Iterator[_CheckedUpload]:
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
     with write_import_upload(request.chunks) as upload:
         require_malware_free_upload(upload.opened)
-        format_ = detect_file_format(upload.path)
+        format_ = detect_file_format(upload.path, request.file_name)
     is_written = False
     try:
         with transaction.atomic():
@@ -159,4 +160,4 @@ def _clean_file_name(name: str) -> str:
 def _provider_of(format_: ImportFormat, provider: str) -> str:
     if format_ == ImportFormat.APPLE_HEALTH:
         return "apple_health_kit"
-    return "" if format_ == ImportFormat.FIT else provider
+    return PROVIDERS_OF_FORMATS.get(format_) or provider

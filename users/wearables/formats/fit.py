@@ -1,29 +1,40 @@
-"""FIT activities of sports watches and bike computers: workouts and their streams."""
+"""FIT files of watches, bike computers and scales: workouts, streams and measures.
+
+What can be read of a damaged file is kept: an activity without its checksum, session or
+type is a workout of its points. Fields and messages: Garmin FIT SDK, Profile.xlsx
+21.141 (through the library fitdecode 0.11).
+"""
 
 from __future__ import annotations
 
 import struct
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import fitdecode
 
-from users.states.imports import ImportRefusal
+from users.states import SourceType
+from users.states.imports import DropReason, ImportFormat, ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
     MergedRows,
     Origin,
     ReportedDevice,
+    SkippedRows,
     StreamRow,
     SummaryRow,
 )
-from users.wearables.streams import POINTS_MAX
+from users.wearables.formats.tracks import Points
+from users.wearables.formats.uploads.forms import Form, make_sample, make_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from users.wearables.formats.rows import Row
+    from users.wearables.formats.uploads.forms import Reading
+    from users.wearables.formats.uploads.heads import Head
+    from users.wearables.formats.uploads.members import Member
     from users.wearables.readings import Context
 
 # Ours: a day and a night at one point a second is about 10 MB.
@@ -95,122 +106,299 @@ _SPORTS = {
 }
 
 
-class FitReader:
-    """A reader of FIT files: one activity or several."""
+# Of scales: our resource by the field of `weight_scale`.
+_SCALE = {"weight": "body_weight", "percent_fat": "body_fat"}
+# Files that hold settings and plans, and nothing measured.
+_PLANS = {
+    "device": "device file",
+    "settings": "settings file",
+    "sport": "settings file",
+    "workout": "planned workout",
+    "course": "course",
+    "schedules": "schedule",
+    "goals": "goals file",
+    "totals": "totals file",
+    "segment": "segment",
+    "segment_list": "segment list",
+}
+_BROKEN: tuple[type[Exception], ...] = (
+    fitdecode.FitError,
+    struct.error,
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    IndexError,
+    EOFError,
+)
+_HOURS_16_BITS = 2**16
+_LONGEST_SECONDS = 3 * 24 * 3600
+_FIT_EPOCH = 631_065_600
+
+
+class FitFile:
+    """The messages of one file: a workout or several, their points, and measures."""
 
     def __init__(self, path: Path, context: Context) -> None:
-        self.provider = context.provider
-        self.bytes_total = path.stat().st_size
-        self.bytes_read = 0
         self._path = path
-        self._origin = Origin()
+        self._size = path.stat().st_size
+        self._context = context
+        self._provider = ""
+        self._maker = ""
+        self._device: ReportedDevice | None = None
+        self._type: str | None = None
+        self._is_damaged = False
+        self._messages = 0
         self._sessions: list[Any] = []
-        self._points: dict[int, dict[str, float | int]] = {}
+        self._points = Points(context.now)
+        self._measures: list[Row] = []
         self._offset: int | None = None
+        self._clock = 0
+        self._rates: list[tuple[float, int]] = []
+        self._strap_clock: float | None = None
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows after checking the checksum. Raises: FileRefused."""
-        if self.bytes_total > BYTES_MAX:
-            raise FileRefused(ImportRefusal.TOO_LARGE)
+        """Yield workouts, streams, measures and what was lost. Raises: FileRefused."""
+        if self._size > BYTES_MAX:
+            raise FileRefused(ImportRefusal.TOO_LARGE, "a FIT file")
         try:
-            points = self._read()
-        except (fitdecode.FitError, struct.error, ValueError, KeyError, TypeError):
-            raise FileRefused(ImportRefusal.DAMAGED) from None
-        if not self._sessions:
-            raise FileRefused(ImportRefusal.NO_ROWS)
-        yield from self._workouts()
-        if points:
-            yield MergedRows(points)
+            self._read()
+        except _BROKEN:
+            self._is_damaged = True
+        if not self._messages:
+            raise FileRefused(ImportRefusal.DAMAGED, "a FIT file")
+        self._add_swim_rates()
+        workouts = list(self._workouts())
+        if not workouts and not self._measures:
+            name = _PLANS.get(self._type or "")
+            if name is not None:
+                raise FileRefused(ImportRefusal.NO_ROWS, f"a FIT {name}")
+            reason = (
+                ImportRefusal.DAMAGED if self._is_damaged else ImportRefusal.NO_ROWS
+            )
+            raise FileRefused(reason, "a FIT file")
+        yield from workouts
+        yield from self._measures
+        if self._points.taken:
+            yield MergedRows(self._points.taken)
+        if self._points.bad:
+            yield SkippedRows(DropReason.BAD_POINT, "track point", self._points.bad)
+        if self._is_damaged:
+            yield SkippedRows(DropReason.SALVAGED, "FIT file")
 
-    def _read(self) -> int:
-        """Read all messages; return the number of points."""
-        points = 0
+    @property
+    def _origin(self) -> Origin:
+        # A maker who is no source of its own keeps its name.
+        app = None if self._provider else self._maker or None
+        return Origin(app_id=app, device=self._device, provider=self._provider)
+
+    def _read(self) -> None:
+        readers = {
+            "record": self._add_point,
+            "session": self._sessions.append,
+            "activity": self._add_clock,
+            "file_id": self._take_device,
+            "hr": self._add_rates,
+            "length": self._add_length,
+            "weight_scale": self._add_weight,
+            "blood_pressure": self._add_pressure,
+            "monitoring": self._add_monitoring,
+        }
         with fitdecode.FitReader(
             self._path,
-            check_crc=fitdecode.CrcCheck.RAISE,
+            check_crc=fitdecode.CrcCheck.READONLY,
             error_handling=fitdecode.ErrorHandling.IGNORE,
         ) as frames:
             for frame in frames:
+                if frame.frame_type == fitdecode.FIT_FRAME_CRC:
+                    self._is_damaged |= not frame.matched
                 if frame.frame_type != fitdecode.FIT_FRAME_DATA:
                     continue
-                self.bytes_read += 1  # no more is told; it takes a second
-                if frame.name == "record":
-                    points += 1
-                    self._add_point(frame)
-                elif frame.name == "session":
-                    self._sessions.append(frame)
-                elif frame.name == "activity":
-                    self._offset = _clock_offset(frame)
-                elif frame.name == "file_id":
-                    self._take_device(frame)
-        self.bytes_read = self.bytes_total
-        return points
+                self._messages += 1
+                read = readers.get(frame.name)
+                if read is not None:
+                    read(frame)
 
     def _take_device(self, frame: Any) -> None:
-        if _value(frame, "type") != "activity":
-            raise FileRefused(ImportRefusal.UNSUPPORTED)
+        if self._maker:  # files one after the other in one
+            return
+        self._type = _value(frame, "type")
         maker = str(_value(frame, "manufacturer") or "")
-        self.provider = _PROVIDERS.get(maker, self.provider)
+        self._maker = maker
+        self._provider = _PROVIDERS.get(maker, "")
         serial = _value(frame, "serial_number")
         product = _value(frame, "product")
         if serial is not None:
             model = None if product is None else str(product)
-            device = ReportedDevice(f"{maker}/{product}/{serial}", maker or None, model)
-            self._origin = Origin(device=device)
+            self._device = ReportedDevice(
+                f"{maker}/{product}/{serial}", maker or None, model
+            )
 
     def _add_point(self, frame: Any) -> None:
         at = _value(frame, "timestamp")
         if not isinstance(at, datetime):
+            self._points.bad += 1
             return
-        point: dict[str, float | int] = {}
+        point: dict[str, float | None] = {}
         for channel, fields in _CHANNELS.items():
             value = _first_number(frame, fields)
+            if value is not None and channel in ("lat", "lng"):
+                value *= _DEGREES
+            point[channel] = value
+        self._points.add(at.timestamp(), point)
+
+    def _add_rates(self, frame: Any) -> None:
+        """Add heart rates that a strap kept under water and sent afterwards."""
+        rates = _value(frame, "filtered_bpm")
+        times = _value(frame, "event_timestamp")
+        begins = _value(frame, "timestamp")
+        if isinstance(begins, datetime) and type(times) in (int, float):
+            # The first event is at this moment; later ones count on its clock.
+            self._strap_clock = begins.timestamp() - times
+        if isinstance(rates, list | tuple) and isinstance(times, list | tuple):
+            self._rates += [
+                (at, rate)
+                for at, rate in zip(times, rates, strict=False)
+                if type(at) in (int, float) and type(rate) is int
+            ]
+
+    def _add_swim_rates(self) -> None:
+        if self._strap_clock is None:
+            return
+        for at, rate in self._rates:
+            self._points.add(self._strap_clock + at, {"heartrate": rate})
+
+    def _add_length(self, frame: Any) -> None:
+        """Add a length of a pool as a point at its end."""
+        start = _value(frame, "start_time")
+        lasted = _first_number(frame, ("total_elapsed_time",))
+        if isinstance(start, datetime) and lasted is not None:
+            speed = _first_number(frame, ("avg_speed",))
+            cadence = _first_number(frame, ("avg_swimming_cadence",))
+            values = {"velocity_smooth": speed, "cadence": cadence}
+            self._points.add(start.timestamp() + lasted, values)
+
+    def _add_weight(self, frame: Any) -> None:
+        origin = self._origin._replace(source_type=str(SourceType.SCALE))
+        for field, slug in _SCALE.items():
+            value = _first_number(frame, (field,))
             if value is not None:
-                if channel in ("lat", "lng"):
-                    value *= _DEGREES
-                point[channel] = round(value) if channel in _WHOLE else value
-        self._points[int(at.timestamp())] = point
+                self._measures.append(make_sample(slug, origin, value, _iso(frame)))
+
+    def _add_pressure(self, frame: Any) -> None:
+        origin = self._origin._replace(source_type=str(SourceType.CUFF))
+        systolic = _first_number(frame, ("systolic_pressure",))
+        diastolic = _first_number(frame, ("diastolic_pressure",))
+        self._measures.append(
+            make_sample(
+                "blood_pressure", origin, systolic, _iso(frame), diastolic=diastolic
+            )
+        )
+
+    def _add_monitoring(self, frame: Any) -> None:
+        """Add a heart rate of the day, whose clock has 16 bits beside the last whole.
+
+        Sums of steps of the day are left out: what each adds is not told.
+        """
+        at = _value(frame, "timestamp")
+        if isinstance(at, datetime):
+            self._clock = int(at.timestamp()) - _FIT_EPOCH
+        short = _value(frame, "timestamp_16")
+        if type(short) is int and self._clock:
+            self._clock += (short - self._clock) % _HOURS_16_BITS
+        rate = _first_number(frame, ("heart_rate",))
+        if rate is None or not self._clock:
+            self._measures.append(SkippedRows(DropReason.UNKNOWN_KIND, "monitoring"))
+            return
+        moment = datetime.fromtimestamp(self._clock + _FIT_EPOCH, UTC).isoformat()
+        origin = self._origin._replace(source_type=str(SourceType.WATCH))
+        self._measures.append(make_sample("heartrate", origin, rate, moment))
+
+    def _add_clock(self, frame: Any) -> None:
+        self._offset = _clock_offset(frame)
 
     def _workouts(self) -> Iterator[Row]:
+        spans = [each for session in self._sessions if (each := _span(session))]
+        seconds = self._points.seconds
+        if not spans:
+            yield from self._workout_of_points()
+            return
         streams = []
-        for session in self._sessions:
-            element, start, end = self._workout(session)
-            yield SummaryRow("workouts", self._origin, element)
-            body = self._stream(int(start.timestamp()), int(end.timestamp()))
+        for number, (session, start, end) in enumerate(spans):
+            element = self._element(session, start, end)
+            row = make_summary("workouts", self._origin, element)
+            yield row
+            last = int(end.timestamp())
+            if number == len(spans) - 1 and seconds:
+                # A watch can write on after the end that it states.
+                last = max(last, seconds[-1])
+            body = self._points.stream(int(start.timestamp()), last)
             if body is not None:
-                streams.append(StreamRow(element, body))
+                streams.append(StreamRow(row.element, body, self._origin))
         yield from streams
 
-    def _workout(self, session: Any) -> tuple[dict[str, Any], datetime, datetime]:
-        start = _value(session, "start_time")
-        lasted = _first_number(session, ("total_elapsed_time", "total_timer_time"))
-        if not isinstance(start, datetime) or lasted is None:
-            raise FileRefused(ImportRefusal.DAMAGED)
-        end = start + timedelta(seconds=lasted)
+    def _workout_of_points(self) -> Iterator[Row]:
+        self._points.drop_strays()
+        element = self._points.workout()
+        if element is None:
+            return
+        self._is_damaged = True  # its session is missing
+        element |= {"sport": _sport_of("other", None)}
+        if self._offset is not None:
+            element["timezone_offset"] = self._offset
+        row = make_summary("workouts", self._origin, element)
+        yield row
+        seconds = self._points.seconds
+        body = self._points.stream(seconds[0], seconds[-1])
+        if body is not None:
+            yield StreamRow(row.element, body, self._origin)
+
+    def _element(self, session: Any, start: datetime, end: datetime) -> dict[str, Any]:
         element: dict[str, Any] = {
             "time_start": start.isoformat(),
             "time_end": end.isoformat(),
             "sport": _sport(session),
+            "timezone_offset": self._offset,
         }
-        if self._offset is not None:
-            element["timezone_offset"] = self._offset
         for name, fields in _SESSION.items():
             value = _first_number(session, fields)
             if value is not None:
                 element[name] = round(value) if name in _WHOLE else value
-        return element, start, end
+        return element
 
-    def _stream(self, start: int, end: int) -> dict[str, list[Any]] | None:
-        seconds = sorted(each for each in self._points if start <= each <= end)
-        seconds = seconds[:POINTS_MAX]
-        if not seconds:
-            return None
-        body: dict[str, list[Any]] = {"time": seconds}
-        for channel in _CHANNELS:
-            values = [self._points[each].get(channel) for each in seconds]
-            if any(value is not None for value in values):
-                body[channel] = values
-        return body
+
+def _span(session: Any) -> tuple[Any, datetime, datetime] | None:
+    """Return a session with its start and end; None for one that states none."""
+    start = _value(session, "start_time")
+    times = (
+        _first_number(session, (name,))
+        for name in ("total_elapsed_time", "total_timer_time")
+    )
+    # A clock that was set while it recorded makes one of them too long.
+    lasted = next((each for each in times if each and each <= _LONGEST_SECONDS), None)
+    if not isinstance(start, datetime) or lasted is None:
+        return None
+    return session, start, start + timedelta(seconds=lasted)
+
+
+def _iso(frame: Any) -> str | None:
+    at = _value(frame, "timestamp")
+    return at.isoformat() if isinstance(at, datetime) else None
+
+
+def _read_member(member: Member, _head: Head, reading: Reading) -> Iterator[Row]:
+    with member.as_path() as path:
+        rows = list(FitFile(path, reading.context).rows())
+    name = member.name.rsplit("/", 1)[-1].removesuffix(".gz")
+    known = reading.kept.get("recordings", {}).get(name)
+    for row in rows:
+        if known is None:
+            yield row
+        elif isinstance(row, StreamRow):
+            # The workout is in the archive's own list, and this is its recording.
+            yield StreamRow(known, row.body)
+        elif not isinstance(row, SummaryRow):
+            yield row
 
 
 def _value(frame: Any, name: str) -> Any:
@@ -227,14 +415,21 @@ def _first_number(frame: Any, fields: tuple[str, ...]) -> float | None:
 
 def _sport(session: Any) -> dict[str, Any]:
     """Return FIT's sport by name, or by number if unknown."""
-    sport = _value(session, "sport")
+    return _sport_of(_value(session, "sport"), _value(session, "sub_sport"))
+
+
+def _sport_of(sport: Any, sub_sport: Any) -> dict[str, Any]:
+    """Return a sport; its kind (trail, lap swimming) is its name where it has one."""
     if isinstance(sport, int):
         return {"id": sport, "name": f"Sport {sport}", "slug": f"sport_{sport}"}
     slug = (
         sport if isinstance(sport, str) and sport not in ("all", "generic") else "other"
     )
+    number = _SPORTS.get(slug, 0)
+    if isinstance(sub_sport, str) and sub_sport not in ("all", "generic", slug):
+        slug = sub_sport if slug in sub_sport else f"{sub_sport}_{slug}"
     name = slug.replace("_", " ").capitalize()
-    return {"id": _SPORTS.get(slug, 0), "name": name, "slug": slug}
+    return {"id": number, "name": name, "slug": slug}
 
 
 def _clock_offset(activity: Any) -> int | None:
@@ -245,3 +440,7 @@ def _clock_offset(activity: Any) -> int | None:
     # The decoder calls the wall clock UTC. Clocks of the world differ by quarters.
     quarters = round((local - at).total_seconds() / 900)
     return quarters * 900 if abs(quarters) <= 14 * 4 else None
+
+
+FORMS = (Form("FIT activity", ImportFormat.FIT, _read_member, "fit"),)
+PROVIDER = ""

@@ -64,7 +64,11 @@ class PartsWriter:
         line = {
             "kind": part.kind,
             "resource": part.resource,
-            "origin": [*part.origin[:-1], part.origin.device and [*part.origin.device]],
+            "origin": [
+                *part.origin[:3],
+                part.origin.device and [*part.origin.device],
+                part.origin.provider,
+            ],
             "elements": part.elements,
             "first": part.first,
             "last": part.last,
@@ -95,7 +99,7 @@ def read_import_file_parts(path: Path) -> Iterator[Part]:
     with gzip.open(path, "rb") as opened:
         for line in opened:
             read = orjson.loads(line)
-            source_type, app_id, device_id, device = read["origin"]
+            source_type, app_id, device_id, device, provider = read["origin"]
             workout_id = read["workout_id"]
             yield Part(
                 kind=PartKind(read["kind"]),
@@ -105,6 +109,7 @@ def read_import_file_parts(path: Path) -> Iterator[Part]:
                     app_id,
                     device_id and UUID(device_id),
                     device and ReportedDevice(*device),
+                    provider,
                 ),
                 elements=read["elements"],
                 first=read["first"],

@@ -23,13 +23,15 @@ class ReportedDevice(NamedTuple):
 class Origin(NamedTuple):
     """The device or app of a row's source (contract 3.3).
 
-    A file names a device by the id that we gave it, or tells what it is.
+    A file names a device by the id that we gave it, or tells what it is. `provider` is
+    empty but in an archive of several makers: then it is the row's own.
     """
 
     source_type: str = str(SourceType.UNKNOWN)
     app_id: str | None = None
     device_id: UUID | None = None
     device: ReportedDevice | None = None
+    provider: str = ""
 
 
 class SampleRow(NamedTuple):
@@ -54,6 +56,7 @@ class StreamRow(NamedTuple):
 
     workout: dict[str, Any]
     body: dict[str, list[Any]]
+    origin: Origin = Origin()
 
 
 class MergedRows(NamedTuple):

@@ -1,125 +1,150 @@
-"""Detection of a file's format by its bytes, never by its name."""
+"""Detection of a file's format by its content; its name helps where content cannot."""
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 import zlib
-from contextlib import suppress
+from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from users.states.imports import ImportFormat, ImportRefusal
+from users.wearables.formats.recognition import describe_head, find_known_form
 from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.uploads.archives import (
+    DirectoryTooLong,
+    find_apple_health_export,
+    list_archive_members,
+)
+from users.wearables.formats.uploads.heads import HEAD_BYTES, Head
+from users.wearables.formats.uploads.members import (
+    SHORT_HEAD_BYTES,
+    Budget,
+    MemberDamaged,
+    iterate_upload_members,
+)
+from users.wearables.formats.vendors import RECORDINGS, find_form
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Ours: what is no export has often more; a phone writes one route for each workout.
-MEMBERS_MAX = 100_000
-# Of an archive's directory: so many members with long names. More is not read into
-# memory, whatever the archive says of it.
-DIRECTORY_MAX = 64 * 1024**2
 # What is read while a request waits, in some 0.2 s; a long directory is the worker's.
 _DIRECTORY_SHORT = 1024**2
-# Ours: such an export is of some 30 years.
-UNPACKED_MAX = 8 * 1024**3
-# Ours: exports shrink by about 30; what shrinks more is made to fill a disk.
-RATIO_MAX = 300
-_RATIO_FROM = 10 * 1024**2
-_HEAD = 64 * 1024
-_ENCRYPTED = 0x1
-# The phone's language names the file, which is the one that is not the CDA beside it.
-_EXPORT = re.compile(r"(?:[^/]+/)?(?!export_cda\.xml$)[^/]+\.xml", re.IGNORECASE)
-_ROOT = re.compile(rb"<HealthData[\s>/]")
+_MEMBERS_LOOKED_AT = 300
+_ROOT = re.compile(r"<HealthData[\s>/]")
+_NAMED = re.compile(r'"(?:resource|series)"\s*:\s*"')
+_SAMPLES = {"resource", "series"}
 
 
-def detect_file_format(path: Path) -> ImportFormat:
-    """Detect the format of a file by its first bytes or archive directory.
+def detect_file_format(path: Path, name: str = "") -> ImportFormat:
+    """Detect the format of a file by its head or the heads of an archive's members.
 
-    A hostile file takes no longer: an archive with a long directory is detected by its
-    first bytes, and `find_export_in_archive` refuses it later.
+    A hostile file takes no longer: an archive with a long directory is taken for an
+    Apple Health export, and its reader refuses it.
 
-    Raises: FileRefused (file_empty, unsupported_file_type, file_damaged,
-    encrypted_file, archive_too_large, no_export_inside). Source: Ours: a file's name
-    and declared type can be wrong.
+    Raises: FileRefused (file_empty, unsupported_file_type, export_not_supported,
+    file_damaged, encrypted_file, archive_too_large, no_export_inside), whose message
+    names what the file was recognized as. Source: Ours: a file's name and declared type
+    can be wrong.
     """
     with path.open("rb") as opened:
-        head = opened.read(_HEAD)
-    if not head.strip(b"\xef\xbb\xbf \t\r\n"):
+        head = Head(opened.read(HEAD_BYTES), name)
+    if head.kind == "empty":
         raise FileRefused(ImportRefusal.EMPTY)
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        with suppress(_DirectoryTooLong):
-            _find_export(path, directory_max=_DIRECTORY_SHORT)
+    if head.kind == "zip":
+        return _detect_archive(path, name)
+    if head.kind == "gzip":
+        head = _unpack_head(path, name)
+    found = _detect(head)
+    if found is None:
+        raise _refusal_of(head)
+    return found
+
+
+def _detect(head: Head) -> ImportFormat | None:
+    """Return the format of a single file by its head."""
+    # Apple's are UTF-8; in another encoding a declaration could hide.
+    is_plain = head.encoding in {"utf-8", "utf-8-sig"}
+    if head.kind == "xml" and is_plain and _ROOT.search(head.text):
         return ImportFormat.APPLE_HEALTH
-    if head[8:12] == b".FIT":
-        return ImportFormat.FIT
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith(b"<"):
-        if _ROOT.search(head):
-            return ImportFormat.APPLE_HEALTH
-        raise FileRefused(ImportRefusal.UNSUPPORTED)
-    if start.startswith(b"{"):
+    form = find_form(head)
+    if form is not None:
+        return form.format
+    if head.kind == "json" and _NAMED.search(head.text):
         return ImportFormat.NDJSON
-    first = start.split(b"\n", 1)[0]
-    is_named = b"resource" in first or b"series" in first
-    if b"\0" not in head and is_named and b"value" in first:
-        return ImportFormat.CSV
-    raise FileRefused(ImportRefusal.UNSUPPORTED)
+    for line in head.headers:
+        columns = set(line.columns)
+        if _SAMPLES & columns and "value" in columns:
+            return ImportFormat.CSV
+    return None
 
 
-def find_export_in_archive(path: Path) -> zipfile.ZipInfo:
-    """Find the export in an archive by its directory.
-
-    Raises: FileRefused, as detect_file_format. The sizes in the directory are checked
-    again during unpacking.
-    """
+def _unpack_head(path: Path, name: str) -> Head:
     try:
-        return _find_export(path, directory_max=DIRECTORY_MAX)
-    except _DirectoryTooLong:
-        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE) from None
+        (member,) = iterate_upload_members(
+            path, name, Budget(path.stat().st_size), lambda _: None
+        )
+        return member.head()
+    except (MemberDamaged, zlib.error):
+        raise FileRefused(ImportRefusal.DAMAGED, "a gzip archive") from None
 
 
-class _DirectoryTooLong(Exception):
-    """The archive's directory exceeds the limit."""
-
-
-class _Archive(io.BufferedReader):
-    """An archive reader with parts of at most `part_max` bytes.
-
-    The library reads a directory as one part, of the length that the archive states.
-    """
-
-    part_max = 0
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        """Read bytes like a file. Raises: _DirectoryTooLong."""
-        if size is not None and size > self.part_max:
-            raise _DirectoryTooLong
-        return super().read(size)
-
-
-def _find_export(path: Path, *, directory_max: int) -> zipfile.ZipInfo:
+def _detect_archive(path: Path, name: str) -> ImportFormat:
+    """Return the format of most of an archive's members, a vendor's before others."""
     try:
-        with _Archive(io.FileIO(path)) as opened:
-            opened.part_max = directory_max
-            with zipfile.ZipFile(opened) as archive:
-                members = archive.infolist()
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError):
-        raise FileRefused(ImportRefusal.DAMAGED) from None
-    if len(members) > MEMBERS_MAX:
-        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)
-    exports = [each for each in members if _EXPORT.fullmatch(each.filename)]
-    if not exports:
-        raise FileRefused(ImportRefusal.NO_EXPORT)
-    export = max(exports, key=lambda each: each.file_size)
-    if export.flag_bits & _ENCRYPTED:
-        raise FileRefused(ImportRefusal.ENCRYPTED)
-    check_unpacked_size(packed=export.compress_size, unpacked=export.file_size)
-    return export
+        members = list_archive_members(path, directory_max=_DIRECTORY_SHORT)
+    except DirectoryTooLong:
+        return ImportFormat.APPLE_HEALTH
+    names = {each.filename for each in members}
+    if {"xl/workbook.xml", "word/document.xml"} & names:
+        raise FileRefused(ImportRefusal.UNSUPPORTED, "an Office document")
+    export = find_apple_health_export(members)
+    if export is not None and _is_apple(path, export.filename):
+        return ImportFormat.APPLE_HEALTH
+    found: Counter[ImportFormat] = Counter()
+    others: Counter[str] = Counter()
+    budget = Budget(path.stat().st_size)
+    for member in islice(
+        iterate_upload_members(path, name, budget, lambda _: None), _MEMBERS_LOOKED_AT
+    ):
+        try:
+            head = member.head(SHORT_HEAD_BYTES)
+        except MemberDamaged:
+            continue
+        form = find_form(head)
+        if form is not None:
+            found[form.format] += 1
+        else:
+            known = find_known_form(head)
+            others[str(known.name) if known and known.is_export else ""] += 1
+    vendors = Counter({each: n for each, n in found.items() if each not in RECORDINGS})
+    for counts in (vendors, found):
+        if counts:
+            return counts.most_common(1)[0][0]
+    del others[""]
+    if others:
+        raise FileRefused(ImportRefusal.NOT_READ_YET, others.most_common(1)[0][0])
+    raise FileRefused(ImportRefusal.NO_EXPORT)
 
 
-def check_unpacked_size(*, packed: int, unpacked: int) -> None:
-    """Refuse archives that unpack to too much. Raises: FileRefused."""
-    if unpacked > UNPACKED_MAX or unpacked > max(_RATIO_FROM, packed * RATIO_MAX):
-        raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)
+def _is_apple(path: Path, export: str) -> bool:
+    """Return whether the XML that could be Apple's export is it."""
+    budget = Budget(path.stat().st_size)
+    for member in iterate_upload_members(path, "", budget, lambda _: None):
+        if member.name == export:
+            try:
+                return bool(_ROOT.search(member.head().text))
+            except MemberDamaged:
+                return True  # its reader says what is wrong
+    return False
+
+
+def _refusal_of(head: Head) -> FileRefused:
+    known = find_known_form(head)
+    if known is not None:
+        # A web page is no export that could be read one day.
+        reason = (
+            ImportRefusal.NOT_READ_YET if known.is_export else ImportRefusal.UNSUPPORTED
+        )
+        return FileRefused(reason, str(known.name))
+    return FileRefused(ImportRefusal.UNSUPPORTED, describe_head(head))

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from users.states.imports import DropReason, ImportFormat
 from users.wearables.formats.apple.export import AppleHealthReader
-from users.wearables.formats.fit import FitReader
 from users.wearables.formats.moments import Moments
 from users.wearables.formats.parts import Part, PartKind, PartsWriter
 from users.wearables.formats.rows import (
     MergedRows,
-    Origin,
     SampleRow,
     SkippedRows,
     SummaryRow,
 )
 from users.wearables.formats.tables import CsvReader, NdjsonReader
+from users.wearables.formats.upload_reader import UploadReader
 from users.wearables.readings import ElementsInvalid
 from users.wearables.streams import STREAM_RESOURCE, StreamInvalid, parse_workout_stream
 from users.wearables.summaries import SUMMARIES, WORKOUTS
@@ -33,7 +32,7 @@ from users.wearables.timeseries.readings import parse_sample_batch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from users.wearables.formats.rows import Reader, Row, StreamRow
+    from users.wearables.formats.rows import Origin, Reader, Row, StreamRow
     from users.wearables.readings import Context
     from users.wearables.resources import SummaryReading
     from users.wearables.timeseries.readings import SampleReadings
@@ -50,9 +49,9 @@ _WHATS_MAX = 60
 _OTHERS = "others"
 _WHAT_MAX_LENGTH = 100
 _MICROSECOND = 1_000_000
-READERS: dict[ImportFormat, Callable[[Path, Context], Reader]] = {
+READERS: dict[ImportFormat, Callable[[Path, Context, str], Reader]] = {
+    **dict.fromkeys(ImportFormat, UploadReader),
     ImportFormat.APPLE_HEALTH: AppleHealthReader,
-    ImportFormat.FIT: FitReader,
     ImportFormat.CSV: CsvReader,
     ImportFormat.NDJSON: NdjsonReader,
 }
@@ -90,14 +89,16 @@ def parse_file_into_parts(
     format_: ImportFormat,
     context: Context,
     on_progress: Callable[[Progress], None],
+    file_name: str = "",
 ) -> Staged:
     """Parse a whole file and write its parts to `parts_path`.
 
     `context` names the source of formats that tell none. Of samples of one identity the
     first counts, so that the same file gives the same rows again. What `on_progress`
-    raises ends it. Raises: FileRefused.
+    raises ends it. `file_name` is the sender's, for members that only their name tells.
+    Raises: FileRefused.
     """
-    reader = READERS[format_](path, context)
+    reader = READERS[format_](path, context, file_name)
     with PartsWriter(parts_path) as writer:
         staging = _Staging(writer, context)
         for number, row in enumerate(reader.rows()):
@@ -129,7 +130,9 @@ class _Staging:
         self._samples: dict[tuple[str, Origin], list[dict[str, Any]]] = {}
         self._summaries: dict[tuple[str, Origin], list[SummaryRow]] = {}
         self._waiting = 0
-        self._told: dict[tuple[str, str, str | None], Moments] = defaultdict(Moments)
+        self._told: dict[tuple[str, str, str, str | None], Moments] = defaultdict(
+            Moments
+        )
         self._ids: set[object] = set()
 
     def take(self, row: Row) -> None:
@@ -190,6 +193,7 @@ class _Staging:
         try:
             read = parse_sample_batch(resource, elements, self.context)
         except ElementsInvalid:
+            # The provider of a sample says nothing of how it is read.
             elements = [each for each in elements if self._can_store(slug, each)]
             if not elements:
                 return
@@ -223,13 +227,14 @@ class _Staging:
     ) -> list[int]:
         """Return the positions of samples with a new identity, in order."""
         moments = [round(ts.timestamp() * _MICROSECOND) for ts in read.ts]
+        key = (slug, origin.provider, origin.source_type)
         types = set(read.types)
         if len(types) == 1:
-            return self._told[(slug, origin.source_type, types.pop())].add(moments)
+            return self._told[(*key, types.pop())].add(moments)
         new_places: list[int] = []
         for type_ in types:
             places = [place for place, each in enumerate(read.types) if each == type_]
-            seen = self._told[(slug, origin.source_type, type_)]
+            seen = self._told[(*key, type_)]
             new_places += [
                 places[each] for each in seen.add([moments[place] for place in places])
             ]
@@ -245,9 +250,10 @@ class _Staging:
     ) -> None:
         read: list[SummaryReading] = []
         elements = []
+        context = self._context_of(origin)
         for row in rows:
             try:
-                (reading,) = SUMMARIES[slug].read([row.element], self.context)
+                (reading,) = SUMMARIES[slug].read([row.element], context)
             except ElementsInvalid as invalid:
                 self._drop(_reason_of(invalid), slug, row.rows)
                 continue
@@ -276,7 +282,7 @@ class _Staging:
         """Write a stream after its workout; skip an invalid one."""
         self._write_all_summaries()
         try:
-            (workout,) = WORKOUTS.read([row.workout], self.context)
+            (workout,) = WORKOUTS.read([row.workout], self._context_of(row.origin))
             parse_workout_stream(row.body, now=self.context.now)
         except (ElementsInvalid, StreamInvalid):
             self.rows_read += 1
@@ -287,13 +293,19 @@ class _Staging:
             Part(
                 kind=PartKind.STREAM,
                 resource=STREAM_RESOURCE,
-                origin=Origin(),
+                origin=row.origin,
                 elements=[row.body],
                 first=place.starts_at.isoformat(),
                 last=(place.ends_at or place.starts_at).isoformat(),
                 workout_id=workout.id,
             )
         )
+
+    def _context_of(self, origin: Origin) -> Context:
+        """Return the context of a row's source, of which the ID of a summary is."""
+        if not origin.provider:
+            return self.context
+        return replace(self.context, provider=origin.provider)
 
     def _drop(self, reason: DropReason | str, what: str, rows: int = 1) -> None:
         if not rows:

@@ -10,10 +10,12 @@ are taken as well.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+import ijson
 import orjson
 
 from users.states import SourceType
@@ -21,6 +23,13 @@ from users.states.imports import DropReason, ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import Origin, Row, SampleRow, SkippedRows
 from users.wearables.formats.units import find_conversion_to_resource_unit
+from users.wearables.formats.uploads.forms import iterate_items
+from users.wearables.formats.uploads.heads import HEAD_BYTES, Head
+from users.wearables.formats.uploads.members import (
+    Budget,
+    MemberDamaged,
+    iterate_upload_members,
+)
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -36,6 +45,7 @@ _COLUMNS_MAX = 100
 _DELIMITERS = (",", ";", "\t")
 _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}", re.ASCII)
 _TEXTS = {
     *("resource", "timestamp", "start", "end", "unit", "type", "sport"),
     *("source_type", "app_id", "device_id", "workout_id", "provider"),
@@ -57,35 +67,43 @@ _BY_NAME: dict[str, TimeseriesResource] = {
 class _TableReader:
     """Base of line-based readers with bounded memory."""
 
-    def __init__(self, path: Path, context: Context) -> None:
+    def __init__(self, path: Path, context: Context, file_name: str) -> None:
         self.provider = context.provider
         self.bytes_total = path.stat().st_size
         self.bytes_read = 0
         self._path = path
+        self._name = file_name
+        with path.open("rb") as opened:
+            self.head = Head(opened.read(HEAD_BYTES), file_name)
 
     def lines(self) -> Iterator[str]:
         """Yield lines without byte order mark. Raises: FileRefused."""
         with self._path.open("rb") as opened:
-            for number, line in enumerate(
-                iter(lambda: opened.readline(_LINE_MAX), b"")
-            ):
-                self.bytes_read += len(line)
-                if len(line) >= _LINE_MAX:
-                    raise FileRefused(ImportRefusal.DAMAGED)
-                raw = line.removeprefix(b"\xef\xbb\xbf") if not number else line
-                try:
-                    text = raw.decode()
-                except UnicodeDecodeError:
-                    raise FileRefused(ImportRefusal.DAMAGED) from None
-                if "\0" in text:
-                    raise FileRefused(ImportRefusal.UNSUPPORTED)
-                yield text
+            text = io.TextIOWrapper(opened, self.head.encoding, newline="")
+            try:
+                for line in iter(lambda: text.readline(_LINE_MAX), ""):
+                    self.bytes_read += len(line)
+                    if len(line) >= _LINE_MAX:
+                        raise FileRefused(ImportRefusal.DAMAGED)
+                    if "\0" in line:
+                        raise FileRefused(ImportRefusal.UNSUPPORTED)
+                    yield line.removeprefix("\ufeff")
+            except UnicodeDecodeError:
+                raise FileRefused(ImportRefusal.DAMAGED) from None
 
 
 class NdjsonReader(_TableReader):
-    """A reader of one JSON object per line."""
+    """A reader of JSON: one object per line, one after the other, or in a list."""
 
     def rows(self) -> Iterator[Row]:
+        """Yield all rows. Raises: FileRefused."""
+        first = self.head.text.lstrip().split("\n", 1)[0].rstrip()
+        if first.startswith("[") or first == "{":
+            yield from self._documents()
+        else:
+            yield from self._lines()
+
+    def _lines(self) -> Iterator[Row]:
         for line in self.lines():
             if not line.strip():
                 continue
@@ -101,11 +119,33 @@ class NdjsonReader(_TableReader):
             else:
                 yield SkippedRows(DropReason.BAD_ROW, "")
 
+    def _documents(self) -> Iterator[Row]:
+        """Yield rows of JSON written for people, over many lines."""
+        is_list = self.head.text.lstrip().startswith("[")
+        budget = Budget(self.bytes_total)
+
+        def count(number: int) -> None:
+            self.bytes_read += number
+
+        (member,) = iterate_upload_members(self._path, self._name, budget, count)
+        try:
+            for read in iterate_items(member, "item" if is_list else ""):
+                if isinstance(read, dict):
+                    yield parse_health_data_row(read)
+                else:
+                    yield SkippedRows(DropReason.BAD_ROW, "")
+        except (ijson.JSONError, ValueError, MemberDamaged):
+            raise FileRefused(ImportRefusal.DAMAGED, "a JSON file") from None
+
 
 class CsvReader(_TableReader):
-    """A reader of CSV with a header; separated by comma, semicolon or tab."""
+    """A reader of CSV with a header; separated by comma, semicolon or tab.
+
+    A comma within a number is its decimal mark where a comma separates no cells.
+    """
 
     def rows(self) -> Iterator[Row]:
+        """Yield all rows. Raises: FileRefused."""
         lines = self.lines()
         header = next(lines, "")
         delimiter = max(_DELIMITERS, key=header.count)
@@ -125,7 +165,7 @@ class CsvReader(_TableReader):
                     continue
                 yield parse_health_data_row(
                     {
-                        name: _cell(name, cell)
+                        name: _cell(name, cell, has_decimal_comma=delimiter != ",")
                         for name, cell in zip(names, cells, strict=True)
                         if cell.strip()
                     }
@@ -200,11 +240,13 @@ def _origin(fields: dict[str, Any]) -> Origin | None:
     return Origin(str(known), app_id, device)
 
 
-def _cell(name: str, cell: str) -> Any:
+def _cell(name: str, cell: str, *, has_decimal_comma: bool) -> Any:
     """Convert a cell: numbers, except in text columns."""
     cell = cell.strip()
     if name in _TEXTS:
         return cell
+    if has_decimal_comma and _DECIMAL_COMMA.fullmatch(cell):
+        cell = cell.replace(",", ".")
     if _WHOLE.fullmatch(cell):
         return int(cell)
     if _NUMBER.fullmatch(cell):

@@ -44,7 +44,11 @@ class FileForm(forms.Form):
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses it, by its code
         error_messages={"required": gettext_lazy("Choose a file.")},
-        widget=forms.FileInput(attrs={"accept": ".zip,.xml,.fit,.csv,.ndjson,.jsonl"}),
+        widget=forms.FileInput(
+            attrs={
+                "accept": ".zip,.xml,.fit,.gpx,.tcx,.gz,.csv,.json,.ndjson,.jsonl,.db"
+            }
+        ),
     )
 
 

@@ -141,7 +141,8 @@ def _ndjson(rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def _csv(columns: Sequence[str], rows: Iterator[dict[str, Any]]) -> Iterator[bytes]:
-    lines: list[str] = []
+    # Spreadsheets take a CSV without a byte order mark for their own code page.
+    lines: list[str] = ["\ufeff"]
     writer = csv.writer(_Lines(lines.append))
     writer.writerow(columns)
     for row in rows:

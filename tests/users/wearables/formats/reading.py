@@ -39,15 +39,16 @@ class Read(NamedTuple):
         return [element for part in mine for element in part.elements]
 
 
-def read(folder: Path, content: bytes) -> Read:
+def read(folder: Path, content: bytes, name: str = "") -> Read:
     """Sniff and stage a file of these bytes."""
     path, parts = folder / "upload", folder / "upload.parts"
     path.write_bytes(content)
     staged = parse_file_into_parts(
         path,
         parts,
-        format_=detect_file_format(path),
+        format_=detect_file_format(path, name),
         context=CONTEXT,
+        file_name=name,
         on_progress=lambda _: None,
     )
     return Read(staged, list(read_import_file_parts(parts)))

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import gzip
+import struct
+import zipfile
+from io import BytesIO
+
 import pytest
 
 from tests.factories.fit import make_fit
@@ -63,17 +68,76 @@ def flipped(content):
 
 
 @pytest.mark.parametrize(
-    ("content", "code"),
-    [
-        (make_fit()[:-30], "file_damaged"),
-        (flipped(make_fit()), "file_damaged"),
-        (make_fit(file_type=6), "unsupported_file_type"),
-        (b"\x0e\x20\x00\x00\x00\x00\x00\x00.FIT", "file_damaged"),
-    ],
-    ids=["cut", "flipped", "a course", "nothing"],
+    "content",
+    [make_fit()[:-30], flipped(make_fit()), make_fit()[:-2]],
+    ids=["cut in its last message", "flipped", "without its checksum"],
 )
-def test_what_is_no_whole_activity_is_refused(tmp_path, content, code):
+def test_what_is_whole_of_a_damaged_activity_is_kept_with_a_note(tmp_path, content):
+    found = read(tmp_path, content)
+
+    assert found.staged.drops["salvaged"] == {"FIT file": 1}
+    (workout,) = found.of("workouts")
+    assert workout["time_start"] == "2026-02-28T16:30:00+00:00"
+    (stream,) = found.of("workout_stream")
+    assert len(stream["time"]) == 60
+
+
+def test_an_activity_without_a_session_is_a_workout_of_its_points(tmp_path):
+    whole = make_fit(points=60)
+
+    found = read(tmp_path, whole[:-120])
+
+    (workout,) = found.of("workouts")
+    assert workout["time_start"] == "2026-02-28T16:30:00+00:00"
+    assert workout["time_end"] == "2026-02-28T16:30:57+00:00"
+    assert workout["max_hr"] == 139
+    assert workout["sport"]["slug"] == "other"
+
+
+def test_an_impossible_value_costs_itself_and_not_the_stream(tmp_path):
+    content = make_fit(points=3).replace(
+        struct.pack("<H", (34 + 500) * 5), b"\xfe\xff", 1
+    )
+
+    found = read(tmp_path, content)
+
+    (stream,) = found.of("workout_stream")
+    assert stream["altitude"] == [None, 34.0, 34.0]
+    assert stream["heartrate"] == [120, 121, 122]
+    assert found.staged.drops["bad_point"] == {"track point": 1}
+
+
+def test_a_packed_activity_and_an_archive_of_activities_are_read(tmp_path):
+    archive = BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as written:
+        written.writestr("a/1.fit", make_fit(points=5))
+        written.writestr("a/2.fit.gz", gzip.compress(make_fit(points=7)))
+        written.writestr("a/photo.jpg", b"\xff\xd8\xff\xe0")
+
+    packed = read(tmp_path, gzip.compress(make_fit()))
+    several = read(tmp_path, archive.getvalue())
+
+    assert [len(each["time"]) for each in packed.of("workout_stream")] == [60]
+    assert packed.staged.provider == several.staged.provider == "garmin"
+    # Of one start are both: the second is the same workout.
+    assert [len(each["time"]) for each in several.of("workout_stream")] == [5, 7]
+    assert several.staged.drops["unknown_file"] == {"photo.jpg": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "saw"),
+    [
+        (
+            make_fit(file_type=5, points=0)[:60],
+            "nothing_to_import",
+            "a FIT planned workout",
+        ),
+        (b"\x0e\x20\x00\x00\x00\x00\x00\x00.FIT", "file_damaged", "a FIT file"),
+    ],
+    ids=["a cut plan", "nothing"],
+)
+def test_what_is_no_activity_is_refused_by_name(tmp_path, content, code, saw):
     with pytest.raises(FileRefused) as refused:
         read(tmp_path, content)
 
-    assert refused.value.code == code
+    assert (refused.value.code, refused.value.saw) == (code, saw)

@@ -53,7 +53,7 @@ def beats(user, *values, day="2026-02-28", **given):
 
 
 def body_of(reply):
-    return b"".join(reply.streaming_content).decode()
+    return b"".join(reply.streaming_content).decode("utf-8-sig")
 
 
 def test_without_a_series_the_grid_says_how_fresh_everything_is(alice_web, user):

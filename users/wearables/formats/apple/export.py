@@ -78,6 +78,7 @@ if TYPE_CHECKING:
 
 PROVIDER = "apple_health_kit"
 _ROOT = "HealthData"
+_END_TAG = b"</HealthData"
 _TAGS = ("Record", "Correlation", "Workout", "ActivitySummary", "Me")
 _OTHERS = ("ClinicalRecord", "Audiogram", "VisionPrescription")
 _HARDWARE = re.compile(r", (manufacturer|model|hardware):(.*?)(?=, \w+:|>)")
@@ -91,7 +92,7 @@ class AppleHealthReader:
 
     provider = PROVIDER
 
-    def __init__(self, path: Path, _context: Context) -> None:
+    def __init__(self, path: Path, _context: Context, _file_name: str) -> None:
         self.bytes_total = path.stat().st_size
         self._path = path
         self._source: WatchedSource | None = None
@@ -135,6 +136,8 @@ class _Export:
             no_network=True,
             load_dtd=False,
             huge_tree=False,
+            # Of attributes written twice, as iOS 16 does, the first counts.
+            recover=True,
         )
         for _, element in events:
             parent = element.getparent()
@@ -148,8 +151,7 @@ class _Export:
             while element.getprevious() is not None:
                 del parent[0]
             source.mark()
-        if events.root is None or events.root.tag != _ROOT:
-            raise FileRefused(ImportRefusal.UNSUPPORTED)
+        _check_end(events.root, events.error_log, source)
         yield from self.nights.rows()
         yield from self.cycles.rows()
         yield from self.days.rows()
@@ -203,7 +205,7 @@ class _Export:
         if name == VARIABILITY:
             beats = compute_rmssd(element)
             if beats is None:
-                return SkippedRows(DropReason.NO_VALUE, name)
+                return SkippedRows(DropReason.NO_BEATS, name)
             return SampleRow("hrv", origin, {"timestamp": start, "value": beats})
         measure = MEASURES.get(name)
         if name == INSULIN_DELIVERY:
@@ -375,6 +377,15 @@ class _Export:
         app_id = "com.apple.health" if is_apple else source
         app_id = app_id and app_id[:_TEXT_MAX]
         return Origin(str(source_type), app_id, device=_device(fields))
+
+
+def _check_end(root: _Element | None, faults: Any, source: WatchedSource) -> None:
+    """Refuse a document that does not end or broke, which recovery would hide."""
+    if root is None or root.tag != _ROOT:
+        raise FileRefused(ImportRefusal.UNSUPPORTED)
+    others = {fault.type_name for fault in faults} - {"ERR_ATTRIBUTE_REDEFINED"}
+    if others or _END_TAG not in source.end:
+        raise FileRefused(ImportRefusal.DAMAGED, "an Apple Health export")
 
 
 def _check_root(element: _Element) -> None:

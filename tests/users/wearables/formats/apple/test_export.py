@@ -21,10 +21,11 @@ from tests.factories.apple_health import (
 )
 from tests.users.wearables.formats.reading import read
 from users.states.imports import ImportFormat
-from users.wearables.formats import sniffing
 from users.wearables.formats.apple import source
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.sniffing import detect_file_format, find_export_in_archive
+from users.wearables.formats.sniffing import detect_file_format
+from users.wearables.formats.uploads import archives
+from users.wearables.formats.uploads.archives import find_export_in_archive
 
 TEN = "2026-02-28T10:00:00+01:00"
 
@@ -202,7 +203,7 @@ def test_variability_without_beats_is_another_measure(tmp_path):
     )
 
     assert found.of("hrv") == []
-    assert found.staged.drops == {"no_value": {"HeartRateVariabilitySDNN": 1}}
+    assert found.staged.drops == {"no_beats": {"HeartRateVariabilitySDNN": 1}}
 
 
 def test_who_measured_is_kept_without_the_owners_name(tmp_path):
@@ -522,7 +523,7 @@ def test_what_is_no_whole_export_is_refused(tmp_path, content, code):
 
 
 def test_what_unpacks_to_far_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sniffing, "_RATIO_FROM", 100_000)
+    monkeypatch.setattr(archives, "_RATIO_FROM", 100_000)
 
     with pytest.raises(FileRefused) as refused:
         read(tmp_path, archive_of("<HealthData>" + " " * 1_000_000))
@@ -540,7 +541,7 @@ def test_elements_that_no_export_has_do_not_pile_up(tmp_path, monkeypatch):
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sniffing, "UNPACKED_MAX", 500_000)
+    monkeypatch.setattr(archives, "UNPACKED_MAX", 500_000)
     packed = make_archive()
     size = len(make_export()).to_bytes(4, "little")
     assert packed.count(size) == 2

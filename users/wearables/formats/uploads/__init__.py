@@ -1,0 +1,1 @@
+"""What an upload holds: its members, what each looks like, and its plain values."""
