@@ -96,12 +96,17 @@ class CompendiumTest:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A test of another lab that may stand for one; confidence from 0 to 1."""
+    """A test of another lab that may stand for one; confidence from 0 to 1.
+
+    `likeness` is how alike their names are, from 0 to 1: of two tests with the same
+    codes, the one of the same name is meant.
+    """
 
     test: CompendiumTest
     relation: Relation
     confidence: float
     reasons: tuple[ConversionReason, ...]
+    likeness: float = 0.0
 
     @property
     def is_certain(self) -> bool:
@@ -270,7 +275,13 @@ def compare_tests(source: CompendiumTest, target: CompendiumTest) -> Candidate |
         reasons.append(ConversionReason.SAMPLE_DIFFERS)
         confidence = min(confidence, _OTHER_METHOD)
     reasons += _list_changes(source.marker, target.marker)
-    return Candidate(target, relation, round(confidence, 3), tuple(reasons))
+    return Candidate(
+        target,
+        relation,
+        round(confidence, 3),
+        tuple(reasons),
+        len(source.words & target.words) / max(1, len(source.words | target.words)),
+    )
 
 
 def _pair_results(source: CompendiumTest, target: CompendiumTest) -> dict[str, str]:
@@ -442,10 +453,16 @@ def _combine(
     return () if left else tuple(chosen)
 
 
-def _rank(candidate: Candidate) -> tuple[float, int, Decimal, int]:
+def _rank(candidate: Candidate) -> tuple[float, float, int, Decimal, int]:
     marker = candidate.test.marker
     price = marker.price if marker.price is not None else Decimal("Infinity")
-    return -candidate.confidence, len(candidate.test.codes), price, marker.pk
+    return (
+        -candidate.confidence,
+        -candidate.likeness,
+        len(candidate.test.codes),
+        price,
+        marker.pk,
+    )
 
 
 def _list_changes(source: Marker, target: Marker) -> list[ConversionReason]:

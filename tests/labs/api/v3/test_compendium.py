@@ -203,6 +203,19 @@ def test_a_test_becomes_several_that_report_all_of_its_results(
     assert found["unresolved_provider_ids"] == []
 
 
+def test_of_two_tests_with_the_same_codes_the_one_of_the_name_is_chosen(
+    source, target, alice_api
+):
+    make_test(source, "Glucose, fasting", "S", "2345-7")
+    make_test(target, "Sugar", "T1", "2345-7", price=Decimal("1.00"))
+    make_test(target, "Fasting glucose", "T2", "2345-7", price=Decimal("9.00"))
+
+    found = convert(alice_api, provider_ids=["S"])
+
+    assert found["converted_provider_ids"] == ["T2"]
+    assert [line[0] for line in lines(found, "S")] == ["T2", "T1"]
+
+
 def test_several_that_leave_a_result_out_are_not_chosen(source, target, alice_api):
     make_test(source, "Kidney", "S", "2345-7", "2160-0", "3094-0")
     make_test(target, "Glucose", "T1", "2345-7")
