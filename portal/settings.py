@@ -95,7 +95,6 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "procrastinate.contrib.django",
     *APPS,
 ]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from labs.web.appointments.site_confirmation import answer_visit_by_link
 from labs.web.documents.requisition_link import download_requisition_by_link
@@ -15,11 +13,6 @@ from portal.ops.health import healthz, readyz
 from portal.ops.metrics import show_prometheus_metrics
 from users.api.logos import serve_source_logo
 from users.api.pushes import receive_source_push
-
-# Swagger's page styles itself inline and draws its icons as data.
-api_docs = csp_update(
-    {"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'self'", "data:"]}
-)(SpectacularSwaggerSplitView.as_view(url_name="api-schema"))
 
 handler400 = "portal.http.error_pages.show_bad_request_page"
 handler403 = "portal.http.error_pages.show_forbidden_page"
@@ -40,7 +33,6 @@ urlpatterns = [
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("courier/v1/", include("labs.api.courier.urls")),
     path("api/schema/", show_openapi_document, name="api-schema"),
-    path("api/docs/", api_docs, name="api-docs"),
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("docs/", include("portal.docs.urls")),

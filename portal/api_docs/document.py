@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from django.conf import settings
 from django.http import HttpResponse
 from django.views.decorators.http import require_safe
@@ -16,6 +17,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.database.time_limits import RETRY_AFTER_S
+from portal.lib.errors import Unavailable
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -33,24 +35,15 @@ def show_openapi_document(request: HttpRequest) -> HttpResponse:
     YAML. Errors: 503 `busy` with Retry-After while another thread of the process makes
     it, so that those who ask hold no thread.
     """
-    if not _made:
-        if not _making.acquire(blocking=False):
-            body = {"detail": "The document is being made. Try again.", "code": "busy"}
-            return HttpResponse(
-                dump_json(body),
-                status=503,
-                content_type=MEDIA_TYPE,
-                headers={"Retry-After": str(RETRY_AFTER_S)},
-            )
-        try:
-            if not _made:
-                document = build_openapi_document()
-                _made[JSON] = dump_json(document)
-                # The library has no types.
-                renderer: Any = OpenApiYamlRenderer()
-                _made[YAML] = renderer.render(document)
-        finally:
-            _making.release()
+    try:
+        _make()
+    except Unavailable as busy:
+        return HttpResponse(
+            dump_json({"detail": busy.message, "code": busy.code}),
+            status=503,
+            content_type=MEDIA_TYPE,
+            headers={"Retry-After": str(RETRY_AFTER_S)},
+        )
     form = _find_form(request)
     types = {JSON: MEDIA_TYPE, YAML: OpenApiYamlRenderer.media_type}
     return HttpResponse(
@@ -61,6 +54,29 @@ def show_openapi_document(request: HttpRequest) -> HttpResponse:
             "Vary": "Accept",
         },
     )
+
+
+def load_openapi_document() -> dict[str, Any]:
+    """Return the document. Raises: busy while another thread makes it."""
+    _make()
+    document: dict[str, Any] = orjson.loads(_made[JSON])
+    return document
+
+
+def _make() -> None:
+    """Make the document where it is not made. Raises: busy."""
+    if _made:
+        return
+    if not _making.acquire(blocking=False):
+        raise Unavailable("busy", "The document is being made. Try again.")
+    try:
+        if not _made:
+            document = build_openapi_document()
+            # The library has no types.
+            renderer: Any = OpenApiYamlRenderer()
+            _made.update({YAML: renderer.render(document), JSON: dump_json(document)})
+    finally:
+        _making.release()
 
 
 def build_openapi_document() -> dict[str, Any]:

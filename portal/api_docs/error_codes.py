@@ -33,6 +33,7 @@ KINDS: dict[str, type[DomainError]] = {
 _CODE = re.compile(r"[a-z][a-z0-9_]+")
 _PLACEHOLDER = re.compile(r"%\(\w+\)\w")
 _WITHOUT_CODE = 422  # answered by lines, each with a type
+_METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 _REFUSAL = "build_error_response"  # its arguments: status, code, sentence
 
 
@@ -57,10 +58,37 @@ class _Module:
 @cache
 def list_api_error_codes() -> tuple[ErrorCode, ...]:
     """List all error codes of the API by name. Reads the source once."""
-    modules = _Modules()
+    modules = _load_modules()
+    return _collect(modules, _reached(modules, _list_api_parts(modules)))
+
+
+@cache
+def list_error_codes_of_view(
+    module_name: str, view_name: str, method: str
+) -> tuple[ErrorCode, ...]:
+    """List the codes that one method of a view, or of the view's maker, can make.
+
+    `method` is in lower case. What the view inherits and calls by name counts too.
+    """
+    modules = _load_modules()
+    module = modules[module_name]
+    if module is None or view_name not in module.parts:
+        return ()
+    others = _METHODS - {method}
+    return _collect(modules, _reached(modules, [(module, view_name)], others))
+
+
+@cache
+def _load_modules() -> _Modules:
+    return _Modules()
+
+
+def _collect(
+    modules: _Modules, reached: Iterator[tuple[_Module, ast.AST, list[ast.AST]]]
+) -> tuple[ErrorCode, ...]:
     statuses: dict[str, set[int]] = {}
     sentences: dict[str, set[str]] = {}
-    for module, part, nodes in _reached(modules):
+    for module, part, nodes in reached:
         for code, status, sentence in _made(part, nodes, module, modules):
             if status == _WITHOUT_CODE:
                 continue
@@ -120,14 +148,24 @@ def _read(path: Path, name: str) -> _Module:
     return module
 
 
-def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST, list[ast.AST]]]:
-    """Every part that the API's modules come to, once, and the nodes in it."""
-    waiting = [
+def _list_api_parts(modules: _Modules) -> list[tuple[_Module, str]]:
+    return [
         (module, part)
         for name in _of_the_api()
         if (module := modules[name]) is not None
         for part in module.parts
     ]
+
+
+def _reached(
+    modules: _Modules,
+    waiting: list[tuple[_Module, str]],
+    without: frozenset[str] = frozenset(),
+) -> Iterator[tuple[_Module, ast.AST, list[ast.AST]]]:
+    """Every part that these parts come to, once, and the nodes in it.
+
+    Of classes the functions named in `without` are left out.
+    """
     seen = set()
     while waiting:
         module, name = waiting.pop()
@@ -135,13 +173,25 @@ def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST, list[ast.AST
             continue
         seen.add((module.name, name))
         part = module.parts[name]
-        nodes = list(ast.walk(part))
+        nodes = list(_walk(part, without))
         yield module, part, nodes
         for node in nodes:
             if isinstance(node, (ast.Name, ast.Attribute)):
                 found = _find(node, module, modules)
                 if found:
                     waiting.append(found)
+
+
+def _walk(part: ast.AST, without: frozenset[str]) -> Iterator[ast.AST]:
+    waiting = [part]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [
+            inner
+            for inner in ast.iter_child_nodes(node)
+            if not (isinstance(inner, ast.FunctionDef) and inner.name in without)
+        ]
 
 
 def _find(

@@ -8,6 +8,7 @@ text, and for an entry that no operation has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -330,6 +331,16 @@ def complete_document(
         operation["tags"] = [task.name] if task else []
         text = operation.get("description") or DESCRIPTIONS.get(name, "")
         operation["description"] = text
+        for status, answer in operation["responses"].items():
+            answer["description"] = (
+                answer.get("description") or HTTPStatus(int(status)).phrase
+            )
+        # Of keys that are no OAuth the scopes are an extension: tools ask for a list.
+        for needed in operation["security"]:
+            for scheme, scopes in needed.items():
+                if scopes:
+                    operation["x-scopes"] = scopes
+                needed[scheme] = []
         if events := list_events_of_operation(name):
             operation["x-events"] = list(events)
     result["tags"] = [

@@ -11,14 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from portal.api_docs.error_codes import list_api_error_codes
+from portal.api_docs.reference import (
+    list_answers_of_operation,
+    list_codes_of_operation,
+    list_reference_operations,
+    search_operations,
+)
 from portal.lib.api.errors import CONTRACT_TYPES
+from portal.lib.database.time_limits import RETRY_AFTER_S
+from portal.lib.errors import Unavailable
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
     from portal.api_docs.error_codes import ErrorCode
 
@@ -39,6 +48,47 @@ class Change:
     changed: tuple[str, ...] = ()
     deprecated: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+
+@require_safe
+def show_api_reference(request: HttpRequest) -> HttpResponse:
+    """List all calls by task; `q` keeps those that have all its words."""
+    query = request.GET.get("q", "").replace("\0", "").strip()[:QUERY_MAX_LENGTH]
+    try:
+        context = {
+            "here": "reference",
+            "tasks": search_operations(""),
+            "found": search_operations(query),
+            "query": query,
+        }
+    except Unavailable as busy:
+        return _ask_again(busy)
+    return render(request, "portal/docs/reference.html", context)
+
+
+@require_safe
+def show_api_operation(request: HttpRequest, operation_slug: str) -> HttpResponse:
+    """Show one call; an unknown one is 404."""
+    try:
+        operation = list_reference_operations().get(operation_slug)
+        if operation is None:
+            raise Http404
+        context = {
+            "here": "reference",
+            "tasks": search_operations(""),
+            "operation": operation,
+            "answers": list_answers_of_operation(operation_slug),
+            "codes": list_codes_of_operation(operation_slug),
+        }
+    except Unavailable as busy:
+        return _ask_again(busy)
+    return render(request, "portal/docs/operation.html", context)
+
+
+def _ask_again(busy: Unavailable) -> HttpResponse:
+    return HttpResponse(
+        busy.message, status=503, headers={"Retry-After": str(RETRY_AFTER_S)}
+    )
 
 
 @require_safe

@@ -181,8 +181,7 @@ def _raw_rows(condition: str, inputs: Sequence[object]) -> list[RawSummaryRow]:
         inputs,
     )
     return [
-        RawSummaryRow(*row[:5], *map(orjson.loads, row[5:7]), *row[7:])  # type: ignore[call-arg]  # nine columns
-        for row in found
+        RawSummaryRow(*row[:5], *map(orjson.loads, row[5:7]), *row[7:]) for row in found
     ]
 
 

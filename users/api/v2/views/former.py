@@ -6,7 +6,7 @@ Contract 5.1a, 10. Each names the call to use instead, and is told deprecated.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 
@@ -109,7 +109,7 @@ class UngroupedSamplesView(SamplesView):
 class UserSamplesView(SampleBatchView, UngroupedSamplesView):
     """Serve GET and POST /v2/timeseries/{user_id}/{resource}."""
 
-    user_methods = ("GET", "POST")
+    user_methods: ClassVar[tuple[str, ...]] = ("GET", "POST")
 
     @extend_schema(deprecated=True)
     @describe_api_operation(

@@ -6,7 +6,7 @@ One pair of paths serves every resource of the registry.
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -181,7 +181,7 @@ class GroupedSamplesView(SamplesView):
 class SampleBatchView(SamplesView):
     """Serve POST /v2/timeseries/{user_id}/{resource}."""
 
-    user_methods = ("POST",)
+    user_methods: ClassVar[tuple[str, ...]] = ("POST",)
 
     @describe_api_operation(
         "record_samples",
