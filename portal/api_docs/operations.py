@@ -67,7 +67,7 @@ TASKS = (
         "lab-tests",
         "Lab tests",
         "Laboratories, what they measure, and the tests that can be ordered.",
-        ("/v3/lab_test", "/v3/lab_tests"),
+        ("/v3/lab_test", "/v3/lab_tests", "/v3/compendium"),
     ),
     Task(
         "orders",
@@ -242,6 +242,10 @@ DESCRIPTIONS = {
     "get_order_transaction_result": "For each marker the newest result of all orders.",
     "get_order_transaction_result_pdf": "One PDF of the combined results.",
     "list_orders": "Filters combine; newest first.",
+    "search_compendium": "By name, code or words; each test once, with the labs that "
+    "do it.",
+    "convert_compendium": "For tests of one lab, the nearest tests of another.",
+    "search_orderable_tests": "For codes of other labs, the tests that the lab has.",
     "create_payor": "For an insurer that no search finds.",
 }
 
