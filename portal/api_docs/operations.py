@@ -142,6 +142,9 @@ DESCRIPTIONS = {
     "lab_report.parsing_job.updated.",
     "get_parsing_job": "The job with its status and, once it is completed, the results "
     "that were read.",
+    "release_parsing_job": "A job that a check held back is completed with what was "
+    "read.",
+    "reject_parsing_job": "A job that a check held back ends without results.",
     "get_organisation": "The organization that the management key belongs to.",
     "get_managed_team": "A team with its settings by environment.",
     "get_webhook": "An endpoint without its secret and header values.",
@@ -289,6 +292,8 @@ EVENTS = {
         "lab_report.parsing_job.created",
         "lab_report.parsing_job.updated",
     ),
+    "release_parsing_job": ("lab_report.parsing_job.updated",),
+    "reject_parsing_job": ("lab_report.parsing_job.updated",),
     "connect_demo_source": ("provider.connection.created",),
     "record_workout_stream": (
         "daily.data.workout_stream.created",
