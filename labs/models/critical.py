@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db import models
 from django.utils import timezone
 
 from labs.models.order import Order
 from labs.models.result import ResultVersion
 from labs.states.critical import NotificationMethod
-from portal.lib.table_rules import TableRules
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
+
+if TYPE_CHECKING:
+    from users.models import User
 
 ACTION_MAX_LENGTH = 1000
 NOTIFIED_PERSON_MAX_LENGTH = 150
@@ -20,7 +25,9 @@ class CriticalAlert(TenantOwned):
     """An alert of critical results, until a member acknowledges it.
 
     Those of an order, whose `version` is the first that had them, or of a lab's reports
-    that no order was found for (`reports`), until one of them is matched. `due_at` is
+    that no order was found for (`reports`), until one of them is matched, or of an
+    uploaded report of a `user`: `parsed_report_id` is its parsing job,
+    `parsed_results` have the shape of InboundReport.critical_results. `due_at` is
     when the team's limit passes, `escalate_at` when the next mail goes out while nobody
     has acted, `escalations` how many did. Of the acknowledgement: who gave it, what was
     done (`action`), who was notified of the result, how and when, and that they
@@ -28,7 +35,9 @@ class CriticalAlert(TenantOwned):
     """
 
     rules = TableRules(
-        data_classes=("lab_messages", "orders"), route_parameters={"alert_id": "pk"}
+        erasure=ErasureRule(("order__user__uuid", "user__uuid")),
+        data_classes=("lab_messages", "orders"),
+        route_parameters={"alert_id": "pk"},
     )
 
     order = models.ForeignKey(
@@ -36,6 +45,13 @@ class CriticalAlert(TenantOwned):
     )
     version = models.ForeignKey(
         ResultVersion, on_delete=models.CASCADE, null=True, related_name="+"
+    )
+    user = models.ForeignKey(
+        "users.User", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    parsed_report_id = models.UUIDField(null=True)
+    parsed_results = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
     )
     opened_at = models.DateTimeField(default=timezone.now, editable=False)
     due_at = models.DateTimeField()
@@ -63,7 +79,12 @@ class CriticalAlert(TenantOwned):
                 fields=["order"],
                 condition=models.Q(acknowledged_at=None),
                 name="critical_alert_one_open",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["tenant", "parsed_report_id"],
+                condition=models.Q(acknowledged_at=None),
+                name="critical_alert_one_open_per_report",
+            ),
         ]
         indexes = [
             models.Index(
@@ -85,3 +106,8 @@ class CriticalAlert(TenantOwned):
 
     def __str__(self) -> str:
         return f"critical alert {self.pk}"
+
+    @property
+    def person(self) -> User | None:
+        """Return the user whose results they are; None while no order is found."""
+        return self.order.user if self.order else self.user

@@ -38,6 +38,7 @@ from portal.lib.web.links import build_absolute_url
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -90,6 +91,28 @@ def open_critical_alert_without_order(*, tenant: Tenant) -> CriticalAlert:
     and matching the report sends it. Source: Ours (spec silent).
     """
     return _start_clock(tenant)
+
+
+def open_critical_alert_of_parsed_report(
+    *,
+    tenant: Tenant,
+    user_id: int,
+    report_id: UUID,
+    results: list[dict[str, str | None]],
+) -> CriticalAlert:
+    """Open an alert of critical values in an uploaded report, or return its own.
+
+    In the caller's transaction. `results` have the shape of
+    InboundReport.critical_results. No event is sent: the report's says the values.
+    Source: Ours: a value is critical whoever read it.
+    """
+    rows = CriticalAlert.objects.for_tenant(tenant).select_for_update()
+    found: CriticalAlert | None = rows.filter(parsed_report_id=report_id).first()
+    if found is not None:
+        return found
+    return _start_clock(
+        tenant, user_id=user_id, parsed_report_id=report_id, parsed_results=results
+    )
 
 
 def move_critical_alert_to_order(*, alert_id: int, order: Order) -> None:
@@ -151,10 +174,12 @@ def acknowledge_critical_alert(
             _("Only a signed-in member can acknowledge a critical result."),
         )
     now = timezone.now()
-    rows = CriticalAlert.objects.for_tenant(tenant).filter(order__user__deleted_at=None)
+    rows = CriticalAlert.objects.for_tenant(tenant).filter(
+        order__user__deleted_at=None, user__deleted_at=None
+    )
     alert: CriticalAlert | None = (
         rows.select_for_update(of=("self",))
-        .select_related("order__user")
+        .select_related("order__user", "user")
         .filter(pk=alert_id)
         .first()
     )
@@ -197,7 +222,7 @@ def acknowledge_critical_alert(
         verb="acknowledge_critical",
         subject="critical_alert",
         subject_id=alert.pk,
-        user_uuid=alert.order.user.uuid if alert.order else None,
+        user_uuid=alert.person.uuid if alert.person else None,
         changes={"order": [None, str(alert.order_id)]} if alert.order else None,
     )
     return alert
@@ -214,7 +239,12 @@ def escalate_overdue_alerts(*, at: datetime) -> int:
     due = (
         CriticalAlert.unscoped.select_for_update(skip_locked=True, of=("self",))
         .select_related("tenant")
-        .filter(acknowledged_at=None, escalate_at__lte=at, order__user__deleted_at=None)
+        .filter(
+            acknowledged_at=None,
+            escalate_at__lte=at,
+            order__user__deleted_at=None,
+            user__deleted_at=None,
+        )
         .order_by("escalate_at")
     )
     number = 0
@@ -253,6 +283,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
         "team": tenant.team.name,
         "environment": tenant.get_environment_display(),
         "order": str(alert.order_id)[:8] if alert.order_id else "",
+        "is_uploaded": alert.parsed_report_id is not None,
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
@@ -290,7 +321,10 @@ def post_failed_critical_mail_notice(
 
 def _find_unacknowledged_alert(tenant: Tenant, alert_id: int) -> CriticalAlert | None:
     alerts = CriticalAlert.objects.for_tenant(tenant).filter(
-        pk=alert_id, acknowledged_at=None, order__user__deleted_at=None
+        pk=alert_id,
+        acknowledged_at=None,
+        order__user__deleted_at=None,
+        user__deleted_at=None,
     )
     found: CriticalAlert | None = alerts.first()
     return found
@@ -372,18 +406,15 @@ def _lock_alerts_of_order(order: Order) -> QuerySet[CriticalAlert]:
     return locked
 
 
-def _start_clock(
-    tenant: Tenant, *, order: Order | None = None, version: ResultVersion | None = None
-) -> CriticalAlert:
+def _start_clock(tenant: Tenant, **about: object) -> CriticalAlert:
     now = timezone.now()
     due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
     alert = CriticalAlert(
         tenant=tenant,
-        order=order,
-        version=version,
         opened_at=now,
         due_at=due_at,
         escalate_at=due_at,
+        **about,
     )
     alert.save(force_insert=True)
     _enqueue_critical_mail(alert)

@@ -25,11 +25,11 @@ WAITING_AT_MOST = 200
 _COUNT = """
 SELECT count(*) FROM labs_criticalalert alert
 LEFT JOIN labs_order ON labs_order.id = alert.order_id
-LEFT JOIN users_user ON users_user.id = labs_order.user_id
+LEFT JOIN users_user ON users_user.id = COALESCE(labs_order.user_id, alert.user_id)
 WHERE alert.tenant_id = %s AND alert.acknowledged_at IS NULL
 AND users_user.deleted_at IS NULL
 """
-_SHOWN = ("order__user", "order__lab", "order__lab_test")
+_SHOWN = ("user", "order__user", "order__lab", "order__lab_test")
 
 
 def list_unacknowledged_critical_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
@@ -116,6 +116,6 @@ def count_unacknowledged_critical_alerts(*, tenant: Tenant) -> int:
 
 def _live_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
     found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
-        order__user__deleted_at=None
+        order__user__deleted_at=None, user__deleted_at=None
     )
     return found

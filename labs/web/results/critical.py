@@ -103,7 +103,8 @@ class AlertRow:
     """A critical result as a table row.
 
     `results` are those that the order has now, none where they were corrected away, or
-    of an alert without order those of its first `report`. `took` is how long its
+    of an alert without order those of its first `report`, or of the uploaded report.
+    `took` is how long its
     acknowledgement took, in words.
     """
 
@@ -185,7 +186,7 @@ def acknowledge_critical_result_dialog(
         actor=request.actor,
         subject="critical_result",
         subject_id=alert.pk,
-        user_uuid=alert.order.user.uuid if alert.order else None,
+        user_uuid=alert.person.uuid if alert.person else None,
     )
     (row,) = build_critical_result_rows(request.tenant, [alert])
     return render_form(
@@ -213,7 +214,7 @@ def build_critical_result_rows(
     rows = []
     for alert in alerts:
         current = results.get(alert.order_id, ()) if alert.order_id else ()
-        row = build_critical_result_row(alert, current)
+        row = build_critical_result_row(alert, current or alert.parsed_results)
         for report in reports.get(alert.pk, ())[:1]:
             row = replace(row, results=report.critical_results, report=report)
         rows.append(row)
@@ -221,7 +222,7 @@ def build_critical_result_rows(
 
 
 def build_critical_result_row(
-    alert: CriticalAlert, results: Sequence[Result]
+    alert: CriticalAlert, results: Sequence[Result | dict[str, Any]]
 ) -> AlertRow:
     """Build the table row of a critical result."""
     until = alert.acknowledged_at

@@ -17,6 +17,10 @@ from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs.jobs import enqueue_job
 from reports.models import ParsingJob, ReportResult
+from reports.operations.jobs.critical import (
+    mark_critical_results,
+    open_alert_of_critical_values,
+)
 from reports.operations.jobs.holds import find_hold_findings
 from reports.operations.jobs.status import (
     change_status_and_audit,
@@ -129,10 +133,12 @@ def store_parsing_results(
     today = timezone.now().date()
     late = check_dates_not_after(report.metadata, today=today)
     report = dataclasses.replace(report, notes=(*report.notes, *late))
+    report = mark_critical_results(job=job, report=report)
     rows = build_unsaved_result_rows(report)
     for row in rows:
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
+    open_alert_of_critical_values(job=job, rows=rows)
     notes = serialize_check_notes(report)
     findings = find_hold_findings(job=job, report=report, today=today)
     hold_reasons = select_hold_reasons(job.tenant, findings)

@@ -18,6 +18,7 @@ from reports.parser.checks import (
     find_likely_catalogue_entry,
     run_report_checks,
 )
+from reports.parser.checks.critical import mark_critical_result
 from reports.parser.loinc import rank_loinc_matches
 from reports.parser.report import (
     Confidence,
@@ -115,7 +116,7 @@ def parse_typed_row_text(
     if len(readings) > 1 and number is not None:
         entry = find_likely_catalogue_entry(matches, status)
         ucum = choose_likely_unit(readings, entry=entry, number=number)
-    return replace(
+    read = replace(
         before,
         test_name=text.test_name,
         value=text.value,
@@ -136,6 +137,12 @@ def parse_typed_row_text(
         confidence=_left_of(before, text),
         ucum=ucum,
         flag=text.flag,
+    )
+    years = _age(metadata)
+    return mark_critical_result(
+        read,
+        age_days=None if years is None else round(years * 365.25),
+        decimal_comma=decimal_comma,
     )
 
 
@@ -272,6 +279,8 @@ def _bounds(
 
 def _age(metadata: Metadata) -> float | None:
     """Years at the collection; None where the header is silent."""
+    if metadata.age is not None:
+        return metadata.age
     seen = metadata.date_collected or metadata.date_reported
     if not (metadata.dob and seen):
         return None

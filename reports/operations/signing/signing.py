@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, Signature
+from reports.operations.jobs.critical import open_alert_of_critical_values
 from reports.operations.jobs.status import (
     change_parsing_job_status,
     mark_parsing_job_failed,
@@ -335,6 +336,7 @@ def _store_results(
         stored.tenant, stored.job = review.tenant, review.job
         stored.version, stored.state = review.number, RowState.AUTO
     ReportResult.objects.for_tenant(review.tenant).bulk_create(rows)
+    open_alert_of_critical_values(job=review.job, rows=rows)
     return [
         {**note, "rows": [places[at] for at in note["rows"] if at in places]}
         for note in review.notes

@@ -43,7 +43,7 @@ def read(*, comma=False, metadata=None, **typed):
 @pytest.mark.parametrize(
     ("value", "kind", "interpretation"),
     [
-        ("<5", "range", "abnormal"),
+        ("<5", "range", "critical"),
         ("≥160", "range", "abnormal"),
         ("85", "numeric", "normal"),
         ("not done", "comment", "unknown"),

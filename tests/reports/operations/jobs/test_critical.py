@@ -1,0 +1,194 @@
+"""Critical values of uploaded reports: limits, alert, page, acknowledgement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.states import Role
+from labs.models import CriticalAlert
+from reports.models import ReportResult
+from reports.operations.jobs.parsing import store_parsing_results
+from reports.operations.jobs.status import mark_parsing_job_started
+from reports.operations.review.gates import (
+    CriticalNotification,
+    record_critical_value_notification,
+)
+from reports.operations.review.rows import edit_review_row_text
+from reports.parser.checks import run_report_checks
+from reports.parser.checks.critical import load_critical_limits, mark_critical_result
+from reports.parser.report import Interpretation, LoincMatch, LoincMatchStatus, Metadata
+from tests.factories.accounts import ACTOR, make_member
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_parsing_job,
+    make_review,
+)
+from tests.factories.users import make_user
+from tests.jobs import queued
+from tests.reports.desk import (
+    NORA,
+    decide_all,
+    ref_of,
+    sign,
+    tenant_and_actor,
+    text_of,
+)
+
+CODES = {
+    "Potassium": "2823-3",
+    "Sodium": "2951-2",
+    "Glucose": "2345-7",
+    "Hemoglobin": "718-7",
+}
+
+
+def make_result(name: str, value: str, unit: str | None, **changes: Any) -> Any:
+    match = LoincMatch(CODES[name], name, name, (), 0.97)
+    return make_parsed_result(
+        test_name=name,
+        value=value,
+        units=unit,
+        ucum=None,
+        loinc_matches=(match,),
+        loinc_match_status=LoincMatchStatus.AUTO_MATCH,
+        interpretation=Interpretation.ABNORMAL,
+        is_above_max_range=False,
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "unit", "days", "is_critical"),
+    [
+        ("Potassium", "6.9", "mmol/L", None, True),
+        ("Potassium", "6.5", "mEq/L", None, True),
+        ("Potassium", "6.4", "mmol/L", None, False),
+        ("Potassium", "2.5", "mmol/L", 20_000, True),
+        ("Potassium", "6.9", None, None, True),
+        ("Potassium", ">8.0", "mmol/L", None, True),
+        ("Potassium", "<3.0", "mmol/L", None, False),
+        ("Sodium", "125", "mmol/L", 20_000, False),
+        ("Sodium", "125", "mmol/L", 3_000, True),
+        ("Glucose", "45", "mg/dL", 20_000, True),
+        ("Glucose", "45", "mg/dL", 1, False),
+        ("Glucose", "26", "mmol/L", 20_000, True),
+        ("Glucose", "7.2", None, 20_000, False),
+        ("Hemoglobin", "58", "g/L", 20_000, True),
+        ("Hemoglobin", "9.1", "g/dL", 20_000, False),
+        ("Potassium", "pending", "mmol/L", None, False),
+    ],
+)
+def test_a_value_at_its_limit_or_beyond_is_critical(
+    name, value, unit, days, is_critical
+) -> None:
+    found = mark_critical_result(
+        make_result(name, value, unit), age_days=days, decimal_comma=False
+    )
+
+    assert (found.interpretation is Interpretation.CRITICAL) == is_critical
+
+
+def test_limits_of_one_analyte_in_one_unit_do_not_overlap_in_age() -> None:
+    for one in load_critical_limits():
+        same = [
+            other
+            for other in load_critical_limits()
+            if (other.analyte, other.unit) == (one.analyte, one.unit)
+        ]
+        for age in (0, 1, 2, 30, 31, 5843, 5844, 30_000):
+            fit = [
+                o.key for o in same if (o.from_days or 0) <= age <= (o.to_days or 10**6)
+            ]
+            assert len(fit) <= 1, fit
+
+
+def store(user: Any, *results: Any) -> Any:
+    job = make_parsing_job(user=user)
+    mark_parsing_job_started(job=job, actor=ACTOR)
+    notes = run_report_checks(
+        metadata=Metadata(), by_page={}, results=results, decimal_comma=False
+    )
+    report = make_parsed(metadata=Metadata(), results=results, notes=notes)
+    return store_parsing_results(job=job, actor=ACTOR, report=report)
+
+
+@pytest.mark.django_db
+def test_a_critical_value_starts_a_clock_that_is_acknowledged(alice_tenant) -> None:
+    clinician = Client()
+    clinician.force_login(make_member(team=alice_tenant.team, roles=(Role.CLINICIAN,)))
+    user = make_user(
+        tenant=alice_tenant,
+        client_user_id="mbr_rosa",
+        fallback_birth_date=date(1980, 4, 15),
+    )
+    job = store(
+        user,
+        make_result("Potassium", "6.9", "mmol/L"),
+        make_result("Sodium", "140", "mmol/L"),
+    )
+
+    alert = CriticalAlert.objects.for_tenant(alice_tenant).get()
+    assert (alert.user_id, alert.parsed_report_id) == (user.id, job.id)
+    assert [one["result"] for one in alert.parsed_results] == ["6.9"]
+    rows = ReportResult.objects.for_tenant(alice_tenant).order_by("position")
+    assert [row.interpretation for row in rows] == ["critical", "abnormal"]
+    assert "labs.mail_critical" in [entry.name for entry in queued()]
+    place = "/t/alice-health/sandbox"
+    shown = clinician.get(f"{place}/critical/").content.decode()
+    assert "mbr_rosa" in shown
+    assert f"{place}/reports/{job.id}/" in shown
+    reply = clinician.post(
+        f"{place}/critical/{alert.pk}/acknowledge/",
+        {"action": "Called the patient in.", "notification_method": "treating"},
+    )
+    assert reply.status_code == 302, reply.content.decode()
+    alert.refresh_from_db()
+    assert alert.acknowledged_at is not None
+    assert alert.action == "Called the patient in."
+
+
+@pytest.mark.django_db
+def test_a_report_without_critical_values_starts_no_clock(alice_tenant) -> None:
+    store(
+        make_user(tenant=alice_tenant),
+        make_result("Potassium", "5.4", "mmol/L"),
+        # Impossible, and with the unit that would fit normal: slips, not emergencies.
+        make_result("Sodium", "1400", "mmol/L"),
+        make_result("Hemoglobin", "138", "g/dL"),
+    )
+
+    assert not CriticalAlert.objects.for_tenant(alice_tenant).exists()
+
+
+@pytest.mark.django_db
+def test_a_value_edited_to_a_critical_one_starts_the_clock_when_signed(
+    alice_tenant,
+) -> None:
+    user = make_user(tenant=alice_tenant)
+    report = make_parsed(results=(make_result("Potassium", "5.4", "mmol/L"),))
+    review = make_review(user=user, report=report, claimed_by=NORA)
+    edit_review_row_text(
+        **tenant_and_actor(review),
+        ref=ref_of(review),
+        text=replace(text_of(review), value="6.9"),
+    )
+    assert not CriticalAlert.objects.for_tenant(alice_tenant).exists()
+    record_critical_value_notification(
+        **tenant_and_actor(review),
+        ref=ref_of(review),
+        notice=CriticalNotification("Dr. Sample", timezone.now(), "by phone"),
+    )
+    decide_all(review)
+
+    sign(review)
+
+    alert = CriticalAlert.objects.for_tenant(alice_tenant).get()
+    assert (alert.user_id, alert.parsed_report_id) == (user.id, review.job_id)
+    assert [one["result"] for one in alert.parsed_results] == ["6.9"]
