@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def awaits_approval(order: Order) -> bool:
     """Return whether a physician has yet to approve an order, or refused it."""
     held = OrderApproval.objects.for_tenant(order.tenant).filter(order_id=order.pk)
-    return held.exclude(status=ApprovalStatus.APPROVED).exists()
+    return bool(held.exclude(status=ApprovalStatus.APPROVED).exists())
 
 
 def require_approved(order: Order) -> None:

@@ -139,7 +139,7 @@ def _check_stand_in(
             _("Enter the stand-in and both dates, or none of them."),
             "stand_in",
         )
-    if profile.away_from and profile.away_until:
+    if profile.stand_in_id and profile.away_from and profile.away_until:
         if profile.away_until < profile.away_from:
             raise DomainError(
                 "away_dates_reversed",

@@ -319,9 +319,9 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
     with CaptureQueriesContext(connection) as many:
         alice_web.get(url(long))
 
-    # Of one that may still be booked two things more are asked. Two are for versions of
-    # its panel and markers.
-    assert (len(many), len(few)) == (21, 23)
+    # Of one that may still be booked two things more are asked. One is for its
+    # approval, two are for versions of its panel and markers.
+    assert (len(many), len(few)) == (22, 24)
 
 
 def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
