@@ -85,6 +85,11 @@ urlpatterns = [
         name="ledger",
     ),
     path(
+        "users/<str:user_id>/ledger/rank/",
+        source_priority.rank_user_source,
+        name="rank_source",
+    ),
+    path(
         "users/<str:user_id>/imports/", imports.show_health_data_imports, name="imports"
     ),
     path(

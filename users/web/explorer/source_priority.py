@@ -5,24 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 from uuid import UUID
 
+from django.contrib import messages
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
+from portal.lib.errors import Invalid
 from portal.lib.periods import find_time_zone_by_name
-from portal.lib.web.views import render_page
+from portal.lib.web.views import page_url, redirect_browser, render_page
 from portal.ui.charts import draw_source_priority_chart
 from users.analysis.aggregates import AggregateRequest, aggregate_samples
 from users.analysis.buckets import Period
 from users.analysis.source_priority import Rule
-from users.queries import user_overview
+from users.operations.sources.priorities import save_source_priority
+from users.queries import live_user, user_overview
+from users.queries.sources.priorities import (
+    find_user_source_ranking,
+    read_source_priority,
+)
 from users.store.held_series import list_stored_series
 from users.wearables.providers import find_provider
 from users.wearables.timeseries import TIMESERIES, Aggregation
@@ -63,6 +70,7 @@ class SourceTotal:
     """A source of the day: what it reported, and how much of it counted."""
 
     source: str
+    provider: str
     hue: int
     reported: str
     counted: str
@@ -143,7 +151,41 @@ def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
         shares=_source_totals(shown, places),
         chart=_chart(shown, places, zone),
         explorer_query=f"?series={resource.slug}&days=7",
+        ranking=[find_provider(each).name for each in find_user_source_ranking(user)],
+        has_own_ranking=read_source_priority(tenant=request.tenant, user=user)
+        is not None,
+        here=query(),
     )
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def rank_user_source(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Let a source count first for a user, or without one use the team's ranking."""
+    user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
+    source = request.POST.get("source", "")
+    ranking: list[str] = []
+    if source:
+        others = [each for each in find_user_source_ranking(user) if each != source]
+        ranking = [source, *others]
+    try:
+        save_source_priority(
+            tenant=request.tenant, actor=request.actor, sources=ranking, user=user
+        )
+    except Invalid as refusal:
+        messages.error(request, refusal.message)
+    else:
+        name = find_provider(source).name
+        messages.success(
+            request,
+            _("%(source)s counts first for this user.") % {"source": name}
+            if source
+            else _("The team's source priority is used for this user."),
+        )
+    place = page_url(request, "users:ledger", user_id=user.uuid)
+    back = parse_qs(request.POST.get("here", "").removeprefix("?"))
+    kept = {key: back[key][0] for key in ("series", "day", "rule") if key in back}
+    return redirect_browser(request, f"{place}?{urlencode(kept)}")
 
 
 def _wanted(
@@ -209,6 +251,7 @@ def _source_totals(
     return [
         SourceTotal(
             _name(source),
+            source.provider,
             places[source],
             format_number(own),
             format_number(counted),

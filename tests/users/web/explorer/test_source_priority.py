@@ -7,6 +7,7 @@ import pytest
 from tests.audit import audited
 from tests.factories.samples import put_samples
 from tests.factories.users import make_user
+from users.models import SourcePriority
 
 pytestmark = pytest.mark.django_db
 
@@ -92,3 +93,36 @@ def test_what_means_nothing_shows_the_newest_day(alice_web, user, query):
 
 def test_a_stranger_finds_nothing(charlie_web, user):
     assert charlie_web.get(address(user)).status_code == 404
+
+
+def test_a_source_is_ranked_first_and_the_ranking_taken_back(
+    alice_web, alice_tenant, user
+):
+    rank = address(user, "rank/")
+    here = "?series=steps&day=2026-02-28&rule=priority"
+
+    ranked = alice_web.post(
+        rank, {"source": "apple_health_kit", "here": here}, follow=True
+    )
+    back = alice_web.post(rank, {"here": here}, follow=True)
+
+    assert "Apple HealthKit counts first for this user." in ranked.text
+    assert "Priority of this user: Apple HealthKit, then" in ranked.text
+    # From 10:00 the phone's 700, at 11:00 the watch's 100, at 12:00 the phone's 50.
+    assert (ranked.context["total"], back.context["total"]) == ("850", "650")
+    assert "Priority of" not in back.text
+    assert ranked.redirect_chain == [(address(user, here), 302)]
+
+
+def test_an_unknown_source_is_not_ranked(alice_web, user):
+    reply = alice_web.post(address(user, "rank/"), {"source": "nobody"}, follow=True)
+
+    assert "Unknown source: nobody." in reply.text
+    assert not SourcePriority.unscoped.exists()
+
+
+def test_a_stranger_ranks_nothing(charlie_web, user):
+    assert charlie_web.post(address(user, "rank/"), {"source": "oura"}).status_code == (
+        404
+    )
+    assert not SourcePriority.unscoped.exists()
