@@ -19,13 +19,13 @@ def user(alice_tenant):
     return make_user(tenant=alice_tenant, client_user_id="u-1")
 
 
-def import_file(tmp_path, user, text, named="u-1"):
+def import_file(tmp_path, user, text, *options, named="u-1"):
     path = tmp_path / "beats.csv"
     path.write_text(text)
     out, err = StringIO(), StringIO()
     team = user.tenant.team.slug
     call_command(
-        *("import_health_data", str(path), "--team", team, "--user", named),
+        *("import_health_data", str(path), "--team", team, "--user", named, *options),
         stdout=out,
         stderr=err,
     )
@@ -38,6 +38,38 @@ def test_a_file_is_imported_without_a_worker(tmp_path, user):
     assert out == "heartrate: 1 new, 0 changed, 0 unchanged\n"
     assert err == "skipped 1: Kind not supported\n"
     assert Sample.objects.get(user_id=user.pk).value == 61
+
+
+def test_a_plan_says_what_would_be_stored_and_stores_nothing(tmp_path, user):
+    before = stored_rows(user.tenant)
+
+    out, err = import_file(
+        tmp_path,
+        user,
+        HEADER + BEAT + BEAT.replace("28T", "26T") + "moods,2026-02-28,1\n",
+        "--plan",
+    )
+
+    assert out == (
+        "heartrate: 2, 2026-02-26 to 2026-02-28\n"
+        "Times without a zone are read in UTC.\n"
+        "Nothing was stored.\n"
+    )
+    assert err == "skipped 1: Kind not supported\n"
+    assert stored_rows(user.tenant) == before
+
+
+def test_the_same_export_of_a_vendor_again_changes_nothing(tmp_path, user):
+    export = (
+        "timestamp,bpm,source\n2026-02-20T08:00:00Z,61,rest\n"
+        "2026-02-20T08:05:00Z,63,rest\n"
+    )
+
+    first, _ = import_file(tmp_path, user, export)
+    again, _ = import_file(tmp_path, user, export)
+
+    assert first == "heartrate: 2 new, 0 changed, 0 unchanged\n"
+    assert again == "heartrate: 0 new, 0 changed, 2 unchanged\n"
 
 
 def test_a_user_is_named_by_either_id(tmp_path, user):

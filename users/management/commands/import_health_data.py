@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts.models import Tenant
 from accounts.states import Environment
@@ -18,7 +20,11 @@ from users.operations.imports.runs import DEFAULT_PROVIDER, run_health_data_impo
 from users.operations.imports.submission import ImportRequest, create_health_data_import
 from users.queries import find_user_by_client_user_id, live_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
+from users.wearables.formats.parts import read_import_file_parts
+from users.wearables.formats.sniffing import detect_file_format
+from users.wearables.formats.staging import parse_file_into_parts
 from users.wearables.providers import PROVIDERS
+from users.wearables.readings import build_batch_parsing_context
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -56,6 +62,11 @@ class Command(BaseCommand):
             metavar="SLUG",
             help="source of the rows of a CSV or NDJSON file (default: manual)",
         )
+        parser.add_argument(
+            "--plan",
+            action="store_true",
+            help="only print what would be stored, from when to when and how much",
+        )
 
     def handle(self, *_args: Any, **options: Any) -> None:
         tenant = (
@@ -68,6 +79,9 @@ class Command(BaseCommand):
         try:
             with acting_for(tenant):
                 user = _find_user(tenant, options["user"])
+                if options["plan"]:
+                    self._plan(user, options["file"], options["provider"])
+                    return
                 job = self._import(user, options["file"], options["provider"])
         except DomainError as refused:
             raise CommandError(f"{refused.message} ({refused.code})") from None
@@ -86,6 +100,40 @@ class Command(BaseCommand):
         job.refresh_from_db()
         return job
 
+    def _plan(self, user: User, path: Path, provider: str) -> None:
+        """Print what an import would store; nothing is stored."""
+        context = build_batch_parsing_context(
+            user=user, provider=provider, now=timezone.now()
+        )
+        with tempfile.NamedTemporaryFile(prefix="assay-plan-") as parts:
+            staged = parse_file_into_parts(
+                path,
+                Path(parts.name),
+                format_=detect_file_format(path, path.name),
+                file_name=path.name,
+                context=context,
+                on_progress=lambda _: None,
+            )
+            found: dict[str, tuple[int, str, str]] = {}
+            for part in read_import_file_parts(Path(parts.name)):
+                rows, first, last = found.get(part.resource, (0, part.first, part.last))
+                found[part.resource] = (
+                    rows + len(part.elements),
+                    min(first, part.first),
+                    max(last, part.last),
+                )
+        for resource, (rows, first, last) in sorted(found.items()):
+            self.stdout.write(f"{resource}: {rows}, {first[:10]} to {last[:10]}")
+        self._report_drops(staged.drops)
+        self.stdout.write(f"Times without a zone are read in {context.time_zone}.")
+        self.stdout.write("Nothing was stored.")
+
+    def _report_drops(self, drops: dict[str, dict[str, int]]) -> None:
+        for code, whats in sorted(drops.items()):
+            known = DropReason.known(code)
+            rows = sum(whats.values())
+            self.stderr.write(f"skipped {rows}: {known.label if known else code}")
+
     def _show_progress(self, job: ImportJob) -> None:
         if self.stderr.isatty():
             text = f"{job.percent:3}%  {job.status}, {job.rows_read} rows read"
@@ -94,10 +142,7 @@ class Command(BaseCommand):
     def _report(self, job: ImportJob) -> None:
         if self.stderr.isatty():
             self.stderr.write("")
-        for code, whats in sorted(job.drops.items()):
-            known = DropReason.known(code)
-            rows = sum(whats.values())
-            self.stderr.write(f"skipped {rows}: {known.label if known else code}")
+        self._report_drops(job.drops)
         if job.status != ImportStatus.COMPLETED:
             refusal = ImportRefusal.known(job.failure)
             said = refusal.label if refusal else f"The import is {job.status}."

@@ -62,5 +62,5 @@ RECORDINGS = frozenset({ImportFormat.FIT, ImportFormat.GPX, ImportFormat.TCX})
 
 
 def find_form(head: Head) -> Form | None:
-    """Return the form of a file by its head; None if it is none of ours."""
+    """Return the form of a file by its head; None if no vendor has it."""
     return next((form for form in FORMS if form.matches(head)), None)

@@ -77,7 +77,7 @@ _STATES = {0: 4, 1: 2, 2: 1, 3: 3}
 
 
 def _rows(columns: tuple[str, ...], convert: Any) -> Any:
-    """Return a reader of rows that `convert` turns into rows of ours."""
+    """Return a reader of rows that `convert` turns into samples and summaries."""
 
     def read(member: Member, head: Head, reading: Reading) -> Iterator[Row]:
         for cells in iterate_cells(member, head, columns):
