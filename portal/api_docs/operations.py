@@ -41,6 +41,7 @@ TASKS = (
         "Connect wearables and apps, and see what arrived from them.",
         (
             *("/v2/providers", "/v2/link", "/v2/introspect", "/v2/user/providers"),
+            "/v2/team/source",
             *("/v2/user/refresh", "/v2/user/{user_id}/device"),
             *("/v2/user/{user_id}/{provider}", "/v2/user/{user_id}/completeness"),
         ),
