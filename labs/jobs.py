@@ -25,7 +25,6 @@ from labs.operations.connections.files import (
 )
 from labs.operations.documents.lab_documents import (
     CHECK_JOB,
-    check_lab_document,
     delete_orphan_lab_documents,
     refuse_unreadable_lab_document,
 )
@@ -62,6 +61,7 @@ from labs.operations.results.critical import (
 )
 from labs.operations.results_out import (
     RESULTS_JOB,
+    check_and_send_lab_document,
     enqueue_unsent_results,
     queue_new_results,
 )
@@ -161,7 +161,7 @@ def _refuse_lab_document(*, tenant_pk: int, document_id: str) -> None:
 @tenant_job(CHECK_JOB, on_give_up=_refuse_lab_document)
 def run_lab_document_check(*, tenant_pk: int, document_id: str) -> None:
     """Scan and open a document that a lab sent."""
-    check_lab_document(
+    check_and_send_lab_document(
         tenant=Tenant.objects.get(pk=tenant_pk), document_id=UUID(document_id)
     )
 

@@ -21,8 +21,11 @@ from labs.gateways.hl7.results_out import (
     build_hl7_document_message,
     build_hl7_results_message,
 )
-from labs.models import Hl7OutboundMessage
-from labs.operations.documents.lab_documents import read_lab_document
+from labs.models import Hl7OutboundMessage, LabDocument
+from labs.operations.documents.lab_documents import (
+    check_lab_document,
+    read_lab_document,
+)
 from labs.operations.order_status.status import lock_order
 from labs.operations.outbound import send_hl7_message
 from labs.queries.connections import find_hl7_connection
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from labs.models import Hl7Connection, LabDocument, Order, ResultVersion
+    from labs.models import Hl7Connection, Order, ResultVersion
     from portal.lib.actor import Actor
 
 RESULTS_JOB = "labs.send_results"
@@ -62,6 +65,19 @@ def enqueue_results_message(order: Order) -> None:
     connection = find_hl7_connection(tenant=order.tenant, account=None)
     if connection is not None:
         _enqueue(order.tenant, order.pk)
+
+
+def check_and_send_lab_document(*, tenant: Tenant, document_id: UUID) -> None:
+    """Check a held document of a lab, then enqueue sending it to the own system.
+
+    Raises: as check_lab_document.
+    """
+    check_lab_document(tenant=tenant, document_id=document_id)
+    rows = LabDocument.objects.for_tenant(tenant).select_related("order")
+    document = rows.filter(pk=document_id, status=LabDocumentStatus.AVAILABLE).first()
+    if document is not None:
+        document.order.tenant = tenant
+        enqueue_results_message(document.order)
 
 
 def enqueue_unsent_results() -> int:

@@ -49,6 +49,7 @@ BETWEEN_ORDERS_S = 0.5
 PATIENCE_S = 330
 # Of an order: results, their correction, and a document of each.
 MESSAGES_OUT = 4
+KINDS = ("listener", "worker", "database")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def run(
         exchanges = set_up(stack, folder, options.engine)
         processes = Processes(database, log)
         stack.callback(processes.end)
-        engines = [each.lab for each in exchanges[1:]]
+        engines = {"engine": exchanges[1].lab} if options.engine else {}
         next_kill = began + 5
         while time.monotonic() < began + options.minutes * 60:
             number += 1
@@ -83,9 +84,9 @@ def run(
             else:
                 failed += 1
             if time.monotonic() > next_kill:
-                kind = dice.choice([*KINDS, *["engine"] * len(engines)])
-                if kind == "engine":
-                    dice.choice(engines).kill()
+                kind = dice.choice([*KINDS, *engines])
+                if kind in engines:
+                    engines[kind].kill()
                 else:
                     processes.kill(kind)
                 killed[kind] += 1
@@ -123,9 +124,6 @@ def report(exchange: Exchange) -> None:
         f"  {exchange.name}, acknowledged by us: {len(books.acknowledged)},"
         f" not AA: {dict(books.refused)}"
     )
-
-
-KINDS = ("listener", "worker", "database")
 
 
 class Processes:

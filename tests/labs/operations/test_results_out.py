@@ -12,10 +12,10 @@ from labs.gateways.hl7.messages import parse_hl7_message
 from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import Hl7Connection, Hl7OutboundMessage, LabDocument
 from labs.operations.connections.files import exchange_hl7_files
-from labs.operations.documents.lab_documents import check_lab_document
 from labs.operations.results.deliveries import store_result_delivery
 from labs.operations.results_out import (
     RESULTS_JOB,
+    check_and_send_lab_document,
     enqueue_unsent_results,
     queue_new_results,
     resend_results,
@@ -219,9 +219,11 @@ def test_what_a_lab_sends_goes_out_as_it_came_with_its_document(alice_tenant, sy
     document = LabDocument.unscoped.get()
 
     first = send(order)
-    check_lab_document(tenant=alice_tenant, document_id=document.pk)
+    before = len(jobs())
+    check_and_send_lab_document(tenant=alice_tenant, document_id=document.pk)
+    assert len(jobs()) == before + 1
     with across_tenants(why="a test"):
-        assert enqueue_unsent_results() == 1
+        assert enqueue_unsent_results() == 1  # what a killed worker has left
     second = send(order)
 
     assert (first, second) == (1, 1)
