@@ -149,9 +149,14 @@ class PanelConversion:
     @property
     def price(self) -> Decimal | None:
         """Return the sum of the chosen tests' prices; None if one has none."""
-        prices = [one.test.marker.price for one in self.chosen]
-        known = [price for price in prices if price is not None]
-        return sum(known, Decimal()) if len(known) == len(prices) else None
+        return _sum_prices(one.test.marker for one in self.chosen)
+
+    @property
+    def source_price(self) -> Decimal | None:
+        """Return the sum of what the tests cost that something was chosen for."""
+        return _sum_prices(
+            one.source.marker for one in self.tests if one.source and one.chosen
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -463,6 +468,12 @@ def _rank(candidate: Candidate) -> tuple[float, float, int, Decimal, int]:
         price,
         marker.pk,
     )
+
+
+def _sum_prices(markers: Iterable[Marker]) -> Decimal | None:
+    prices = [marker.price for marker in markers]
+    known = [price for price in prices if price is not None]
+    return sum(known, Decimal()) if len(known) == len(prices) else None
 
 
 def _list_changes(source: Marker, target: Marker) -> list[ConversionReason]:

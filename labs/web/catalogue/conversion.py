@@ -56,8 +56,6 @@ def show_panel_conversion(request: TenantRequest, lab_test_id: str) -> HttpRespo
         labs=[lab for lab in list_labs(tenant=request.tenant) if lab != panel.lab],
         target=target,
         found=found,
-        markers_price=sum(
-            (one.price for one in panel.markers.all() if one.price is not None), 0
-        ),
+        converted_price=found and found.source_price,
         section="lab_tests",
     )

@@ -34,6 +34,7 @@ def test_the_page_shows_counterparts_changes_and_what_has_none(alice_web, alice_
     assert "Same results, 99%" in text
     assert "Price: $4.00 → $9.00" in text
     assert "No counterpart" in text
+    assert "counterpart</dt><dd>$4.00 → $9.00</dd>" in text
     assert f'name="marker_ids" value="{theirs.pk}"' in text
     made = alice_web.post(
         "/t/alice-health/sandbox/lab-tests/new/",
