@@ -263,6 +263,9 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
     assert {day for name, day in found[DayState.COMPLETE] if name == resource} >= {
         NOON.date() - back * DAY for back in range(-6, 60)
     }
+    record_property("slowest turn, s", round(slowest, 2))
+    record_property("pushes sent", len(twin.sender.statuses))
+    record_property("pushes lost", twin.sender.losses)
     assert slowest < WORKER_SECONDS
     if hasattr(twin, "count_most_calls"):
         for limit in find_connection_gateway(connection).limits:
