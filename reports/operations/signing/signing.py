@@ -94,10 +94,14 @@ class NotReady(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class SigningIntent:
-    """The meaning of a signature, and when the member last confirmed their identity."""
+    """The meaning of a signature, and when the member last confirmed their identity.
+
+    name: the signer's as people know it; without one they are named by email address.
+    """
 
     meaning: SignatureMeaning
     authenticated_at: datetime
+    name: str = ""
 
 
 def find_unmet_signing_rules(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
@@ -153,7 +157,7 @@ def sign_and_approve_report(
         tenant=tenant,
         review=review,
         member_key=actor.key,
-        member_label=actor.label,
+        member_label=intent.name or actor.label,
         meaning=intent.meaning,
         signed_at=now,
     )

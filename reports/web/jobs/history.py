@@ -251,6 +251,9 @@ def build_report_review_card(
     return {
         "signed": next((r for r in reviews if r.number == job.version), None),
         "waits": _WAITS.get(known, "") if known else "",
+        "desk": page_url(request, "reports:review", review_id=open_one.id)
+        if open_one and request.rights.allow(Area.SIGN_REPORTS, write=True)
+        else "",
         "replaced": page_url(request, "reports:page", job_id=job.replaced_by_id)
         if job.replaced_by_id
         else "",

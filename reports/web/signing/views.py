@@ -148,7 +148,9 @@ def sign_review(request: TenantRequest, review_id: str) -> HttpResponse:
     at = find_identity_confirmation_time(request)
     if at is None or not is_identity_confirmed(request):
         return redirect_to_identity_confirmation(request)
-    intent = SigningIntent(SignatureMeaning(form.cleaned_data["meaning"]), at)
+    intent = SigningIntent(
+        SignatureMeaning(form.cleaned_data["meaning"]), at, name=request.member.name
+    )
     try:
         sign_and_approve_report(
             tenant=request.tenant,

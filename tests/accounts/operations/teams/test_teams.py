@@ -38,6 +38,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "lab_report_second_read_percent": 0,
         "lab_report_checks": {},
         "lab_report_max_age_days": 1095,
+        "order_approval_enabled": False,
         "brand_information": None,
         "logo_url": None,
     }

@@ -125,8 +125,12 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     )
     page = f"/reviews/{review.id}/approve/"
 
+    nora.member.name = "Nora Sample"
+    nora.member.save(update_fields=["name"])
+    waits = nora.get(f"/reports/{review.job_id}/").content.decode()
     early = nora.get(page).content.decode()
 
+    assert f'href="{PLACE}/reviews/{review.id}/"' in waits
     assert "Remaining steps" in early
     assert f"/reviews/{review.id}/?page=1" in early
     assert "<del>105</del>" in early
@@ -155,6 +159,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     assert done.url == f"{PLACE}/reports/{review.job_id}/"
     signature = Signature.objects.for_tenant(user.tenant).get()
     assert (signature.member_key, signature.meaning) == (nora.actor.key, "clinical")
+    assert signature.member_label == "Nora Sample"
     shown = nora.get(f"/reports/{review.job_id}/").content.decode()
     assert "Reviewed clinically" in shown
     assert "Status sent to" in shown
