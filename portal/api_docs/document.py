@@ -80,7 +80,7 @@ def _make() -> None:
 
 
 def build_openapi_document() -> dict[str, Any]:
-    """Make the document of this installation: its address and whom to ask."""
+    """Make the document of this installation: its address and who can be asked."""
     generator: Any = SchemaGenerator
     document: dict[str, Any] = generator().get_schema(public=True)
     document["servers"] = [

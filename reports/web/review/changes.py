@@ -161,7 +161,11 @@ def preview_parsing_of_typed_text(
             form.text(),
             before=convert_stored_row_to_parsed_result(row),
             metadata=Metadata(
-                **{name: known.get(name) for name in Metadata.__dataclass_fields__}
+                **{
+                    name: known[name]
+                    for name in Metadata.__dataclass_fields__
+                    if name in known
+                }
             ),
             decimal_comma=uses_report_decimal_commas(rows),
         )

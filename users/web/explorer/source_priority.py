@@ -184,7 +184,9 @@ def rank_user_source(request: TenantRequest, user_id: str) -> HttpResponse:
         )
     place = page_url(request, "users:ledger", user_id=user.uuid)
     back = parse_qs(request.POST.get("here", "").removeprefix("?"))
-    kept = {key: back[key][0] for key in ("series", "day", "rule") if key in back}
+    kept: dict[str, str] = {
+        key: back[key][0] for key in ("series", "day", "rule") if key in back
+    }
     return redirect_browser(request, f"{place}?{urlencode(kept)}")
 
 

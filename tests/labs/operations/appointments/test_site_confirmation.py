@@ -91,7 +91,7 @@ def test_a_visit_waits_for_its_site_whose_one_press_confirms_it(
     assert "don't forward it outside your site" in sent.body
     assert "MST" in sent.body
     for secret in ("Ada", "Example Lab Panel", "1990"):
-        assert secret not in sent.body + sent.subject
+        assert secret not in f"{sent.body}{sent.subject}"
 
     # What mail scanners do: open the link, again and again.
     opened = [site.get(path), site.head(path), site.get(path), site.post(path)]

@@ -54,7 +54,7 @@ RAW_RESOURCES = ("activity", "body", "profile", "sleep", "workouts")
 _DEPRECATED = f"@{int(datetime(2026, 11, 24, tzinfo=UTC).timestamp())}"
 
 
-def _tell_successor(reply: HttpResponse, path: str) -> HttpResponse:
+def _name_successor(reply: HttpResponse, path: str) -> HttpResponse:
     """Say in the headers that the call is deprecated, and for which (RFC 9745)."""
     reply["Deprecation"] = _DEPRECATED
     reply["Link"] = f'<{path}>; rel="successor-version"'
@@ -102,7 +102,7 @@ class UngroupedSamplesView(SamplesView):
         samples.sort(key=lambda sample: sample["timestamp"])
         self.record_read(resource.event_resource, user.uuid)
         path = f"/v2/timeseries/{user_id}/{resource.slug}/grouped"
-        return _tell_successor(json_response(samples), path)
+        return _name_successor(json_response(samples), path)
 
 
 @extend_schema(parameters=[RESOURCE])
@@ -187,7 +187,7 @@ def _raw_view(resource: SummaryResource) -> type[UserAPIView]:
                 ]
             self.record_read(resource.slug, user.uuid)
             path = f"/v2/summary/{resource.slug}/{user_id}"
-            return _tell_successor(json_response({key: found}), path)
+            return _name_successor(json_response({key: found}), path)
 
     return View
 
@@ -229,7 +229,7 @@ class RawDevicesView(UserAPIView):
             if provider in (None, device.provider)
         ]
         self.record_read("devices", user.uuid)
-        return _tell_successor(
+        return _name_successor(
             json_response({"devices": devices}), f"/v2/user/{user_id}/device"
         )
 
