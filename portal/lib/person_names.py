@@ -66,7 +66,7 @@ _TITLES = _split(
 )
 _PARTICLES = _split(
     "de da do dos das del della di du la le les van von der den ten ter zu zur y e el"
-    " al bin bint ibn abu o mac mc san santa st"
+    " al dela delos abu bin bint ibn o mac mc san santa st"
 )
 _NOBODY = _split(
     "anonymous anonymized anonymised redacted unknown patient name nobody na none"
@@ -179,6 +179,7 @@ def _has_given(
     *,
     born_alike: bool,
 ) -> bool:
+    given = tuple(token for token in given if token not in _PARTICLES) or given
     if {_sounds(token) for token in (*given, "".join(given))} & set(
         map(_sounds, shown)
     ):

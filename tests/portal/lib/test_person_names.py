@@ -67,10 +67,17 @@ def test_one_person_is_one_however_the_name_is_written(printed, first, last) -> 
         ("Lei Zhang", "Wei", "Zhang"),
         ("Beispiel Thomas", "Anna", "Thomas"),
         ("Pietro Beispiel", "Paolo", "Beispiel"),
+        ("Salim Al Mithali", "Fatimah Al", "Mithali"),
     ],
 )
 def test_another_person_differs_also_in_one_family(printed, first, last) -> None:
     assert compare(printed, PersonName(first, last)) is NameAgreement.DIFFERENT
+
+
+def test_a_particle_is_no_family_name() -> None:
+    known = PersonName("Maricel B", "Dela Halimbawa")
+
+    assert compare("Maricel B Dela Modelo", known) is NameAgreement.GIVEN_NAME_ONLY
 
 
 def test_a_new_family_name_leaves_it_to_the_birth_date() -> None:
