@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 
 from reports.parser.layout.lines import (
+    CELL_GAP,
     Cell,
     Line,
     clip_lines_to_columns,
     split_words_into_cells,
 )
+from reports.parser.pages import Word
 from reports.parser.rows.grammar import drop_gloss_from_name
 from reports.parser.rows.naming import split_flag_word_from_name
 from reports.parser.rows.reading import read_row_fields_by_column
@@ -40,7 +43,11 @@ from reports.parser.text.fields import (
     is_unit,
     split_value_cell,
 )
-from reports.parser.text.not_names import is_test_method, starts_explanation_section
+from reports.parser.text.not_names import (
+    is_prose,
+    is_test_method,
+    starts_explanation_section,
+)
 from reports.parser.text.ranges import (
     Bounds,
     is_plain_numeric_range,
@@ -55,7 +62,8 @@ from reports.parser.text.values import (
     parse_printed_number,
 )
 
-_FEWEST = 3
+# Of the lines of a table with a known test, and of each of several side by side.
+_FEWEST, _PAIR = 3, 2
 # Lines between two anchors of one table: notes, methods and headings stand there.
 _APART = 6
 # Of the anchors, with a cell in a column.
@@ -142,6 +150,7 @@ def read_rows_in_aligned_columns(
     return tables
 
 
+@lru_cache(maxsize=8192)
 def classify_cell(text: str) -> tuple[str, str]:
     """Return what a cell may be, and its value where it holds one."""
     if is_laboratory_mark(text) or is_range_status_text(text):
@@ -228,7 +237,7 @@ def _find_strips(block: Sequence[_Level]) -> list[tuple[float, float]]:
         for band in _find_bands(
             [part for level in block for part in level.named], by_start=True
         )
-        if len(band.parts) >= _FEWEST
+        if len(band.parts) >= _PAIR
     ]
     starts: list[float] = []
     for band in bands:
@@ -247,7 +256,7 @@ def _find_strips(block: Sequence[_Level]) -> list[tuple[float, float]]:
             if any(part in band.parts for part in level.named)
             and any(p.cell.x0 > band.x0 for p in level.find("number"))
         )
-        if between >= _FEWEST and behind >= max(_FEWEST, _SHARE * len(band.parts)):
+        if between >= _PAIR and behind >= max(_PAIR, _SHARE * len(band.parts)):
             starts.append(band.x0)
     cuts = [0.0, *(x - 3 for x in starts[1:]), float("inf")]
     return list(pairwise(cuts))
@@ -284,7 +293,7 @@ def _read_strip(
     above: Sequence[_Level], levels: Sequence[_Level], section: Section
 ) -> list[Row]:
     anchors = [level for level in levels if level.named]
-    if len(anchors) < _FEWEST:
+    if len(anchors) < _PAIR:
         return []
     table = _find_columns(above, anchors)
     if table is None:
@@ -450,8 +459,7 @@ def _assign(level: _Level, table: _Table) -> Parts:
             left.remove(part)
     named = [part for part in left if _begins_name(part, table)]
     if named:
-        parts[Role.NAME] = list(named[0].cell.words)
-        left.remove(named[0])
+        parts[Role.NAME] = _join_name(named[0], left)
     elif (
         Role.VALUE not in parts
         and len(left) == 1
@@ -462,6 +470,17 @@ def _assign(level: _Level, table: _Table) -> Parts:
         # More of a range may be words: 'Female: 12 - 15'.
         parts[Role.RANGE] = list(left[0].cell.words)
     return parts
+
+
+def _join_name(first: _Part, parts: Sequence[_Part]) -> list[Word]:
+    """Return the words of a name with those no farther than words of one cell are."""
+    words = list(first.cell.words)
+    for part in parts:
+        begin, last = part.cell.words[0], words[-1]
+        near = 0 <= begin.x0 - last.x1 < CELL_GAP * begin.size
+        if near and part.kind == "text":
+            words.extend(part.cell.words)
+    return words
 
 
 def _begins_name(part: _Part, table: _Table) -> bool:
@@ -504,6 +523,8 @@ def _goes_on(
         return False
     name, words = held[Role.NAME], parts.get(Role.NAME, [])
     if len(level.parts) > len(parts) or not words or len(words) > 6:
+        return False
+    if is_prose(level.line.text) or level.line.text.endswith("."):
         return False
     first, second = name[0], words[0]
     if abs(first.size - second.size) > 0.1 * first.size or first.bold != second.bold:

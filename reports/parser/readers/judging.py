@@ -12,7 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
+from reports.parser.layout.lines import (
+    CELL_GAP,
+    Line,
+    split_words_into_cells,
+)
 from reports.parser.pages import Word
 from reports.parser.readers.aligned_tables import (
     is_near_range,
@@ -33,6 +37,8 @@ from reports.parser.text.values import is_numeric_value, parse_printed_number
 
 # Between readings as plausible, the one with more words of the name.
 _INK = 0.05
+# Of what is no part of a name, from it, in sizes of type.
+_APART = 1.2
 # By how much a reading must be better, and one that takes another number for the value.
 _EVEN, _SURER = 0.01, 0.12
 # What a sign of a slip takes from a reading.
@@ -41,6 +47,8 @@ _NUMBER_IN_NAME = re.compile(
     r"\s[<>]?\d+(?:[.,]\d+)?(?:\s*[-–]\s*\d|\s+\S+/\S|$)|\d[.,]\d+\s|\s[kmµu]?g/d?L\b"
 )
 # Of names that have a second one beside them.
+# How far around its rows a table may have more, in sizes of type.
+_MARGIN = 8
 _COLUMNS, _FEWEST_NAMES, _MOST_NAMES = 2, 4, 0.5
 
 
@@ -54,13 +62,36 @@ def judge_rows_of_page(
     """
     drop_serial_numbers_from_names(rows)
     _drop_second_names(rows, section)
-    for table in read_rows_in_aligned_columns(lines, section.copy()):
-        # A table of which no other reader has a row must speak for itself.
-        shared = not rows or not used_words(rows).isdisjoint(used_words(table))
-        rows = _settle(rows, table, section, _Table(table).has if shared else _is_whole)
+    if _is_in_doubt(rows, lines):
+        rows = _judge_aligned_tables(rows, lines, section)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
     return _settle(rows, proposed, section, _is_whole)
+
+
+def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line]) -> bool:
+    """Return whether a page may be read better: by what is left, or by a slip."""
+    if not rows:
+        return sum(len(line.cells) > 1 for line in lines) >= _FEWEST_NAMES
+    if any(_is_span(row) or _holds_more(row) or _is_far(row) for row in rows):
+        return True
+    top = min(row.line.top for row in rows) - _MARGIN * rows[0].line.size
+    bottom = max(row.line.bottom for row in rows) + _MARGIN * rows[0].line.size
+    return any(
+        len(line.cells) > 1 and top < line.middle < bottom
+        for line in _lines_not_explained(rows, lines)
+    )
+
+
+def _judge_aligned_tables(
+    rows: list[Row], lines: Sequence[Line], section: Section
+) -> list[Row]:
+    """Return rows beside those of tables that need no titles."""
+    for table in read_rows_in_aligned_columns(lines, Section(section.is_known)):
+        # A table of which no other reader has a row must speak for itself.
+        shared = not rows or not used_words(rows).isdisjoint(used_words(table))
+        rows = _settle(rows, table, section, _Table(table).has if shared else _is_whole)
+    return rows
 
 
 def _settle(
@@ -73,6 +104,7 @@ def _settle(
 
     Which column has the results is one question for all rows of a table.
     """
+    rows = [_with_one_cell_as_name(row, proposed, section) for row in rows]
     asked = [
         (own, others, {_value(r) for r in own} == {_value(r) for r in others})
         for own, others in _conflicts(rows, proposed)
@@ -92,6 +124,8 @@ def _settle(
         elif (gain > _EVEN) if alike else (moved > _SURER and gain > -_SURER):
             if alike and len(own) == len(others) == 1:
                 others = [_complete(others[0], own[0])]
+            for row in others:
+                row.panel, row.specimen = own[0].panel, own[0].specimen
             at = next(n for n, row in enumerate(rows) if row is own[0])
             left = [row for row in rows if not any(row is one for one in own)]
             rows = [*left[:at], *others, *left[at:]]
@@ -179,6 +213,31 @@ def _conflicts(
                     apart.append(question)
             questions = [*apart, joined]
     return [(own, others) for _, own, others in questions if others]
+
+
+def _with_one_cell_as_name(row: Row, proposed: Sequence[Row], section: Section) -> Row:
+    """Return a row without what stands apart from its name: a code, method or gloss."""
+    value = _value(row)
+    for other in proposed:
+        if _value(other) != value or len(other.name) >= len(row.name):
+            continue
+        own = {id(word) for word in other.name}
+        rest = [word for word in row.name if id(word) not in own]
+        if len(rest) + len(own) != len(row.name):
+            continue
+        left, right = other.name[0], other.name[-1]
+        apart = all(
+            word.top < left.bottom
+            and word.bottom > left.top
+            and (
+                left.x0 - word.x1 > _APART * word.size
+                or word.x0 - right.x1 > _APART * word.size
+            )
+            for word in rest
+        )
+        if apart and section.knows(other.test_name, row.fields):
+            row.name, row.name_text = list(other.name), other.test_name
+    return row
 
 
 def _value(row: Row) -> tuple[int, ...]:
@@ -304,5 +363,7 @@ def _insert(rows: list[Row], found: Sequence[Row]) -> list[Row]:
     for row in found:
         above = [n for n, own in enumerate(rows) if own.line.top <= row.line.top]
         at = above[-1] + 1 if above else 0
+        if above and row.panel is None:
+            row.panel, row.specimen = rows[at - 1].panel, rows[at - 1].specimen
         rows = [*rows[:at], row, *rows[at:]]
     return rows

@@ -205,6 +205,15 @@ def _drop_dash_behind_unit(fields: Fields) -> Fields:
     )
 
 
+def _drop_unit_before_range(fields: Fields) -> Fields:
+    """'ug/L 5.0 - 15.0 ug/L' as a range has the unit of the value before it."""
+    unit, spread = fields.units or "", fields.range or ""
+    rest = spread.removeprefix(f"{unit} ")
+    if not unit or rest == spread or not looks_like_range(rest):
+        return fields
+    return _with_range(fields, rest)
+
+
 def _take_flag_from_range(fields: Fields) -> Fields:
     """'High 40 - 50' as a range has a flag before it."""
     match = _LEVEL.fullmatch(fields.range or "")
@@ -290,6 +299,7 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 
 _RULES = (
+    _drop_unit_before_range,
     _take_unit_from_value,
     _take_spelt_unit_from_value,
     _drop_dash_behind_unit,

@@ -56,3 +56,20 @@ def test_a_list_of_limits_under_known_names_gives_no_row(tmp_path):
     ]
 
     assert [r.test_name for r in read(tmp_path, lines).results] == ["Sodium"]
+
+
+def test_words_of_one_name_stay_together_and_codes_in_front_stay_out(tmp_path):
+    at = (40, 80, 230, 300, 390)
+    lines = [
+        row(at, "01A", "Bilirubin  Indirect", "0.8", "mg/dL", "0.1 - 1.0"),
+        row(at, "02B", "HDL  Cholesterol", "46", "mg/dL", "40 - 60"),
+        row(at, "03C", "Urea  Nitrogen Blood", "9.3", "mg/dL", "6 - 20"),
+        row(at, "04D", "Sodium", "139", "mmol/L", "135 - 145"),
+    ]
+
+    assert [r.test_name for r in read(tmp_path, lines).results] == [
+        "Bilirubin Indirect",
+        "HDL Cholesterol",
+        "Urea Nitrogen Blood",
+        "Sodium",
+    ]
