@@ -69,7 +69,7 @@ _PARTICLES = _split(
     " al dela delos abu bin bint ibn o mac mc san santa st"
 )
 _NOBODY = _split(
-    "anonymous anonymized anonymised redacted unknown patient name nobody na none"
+    "anonymous anonymized anonymised redacted unknown patient name id nobody na none"
     " not given confidential withheld"
 )
 # Short forms that people give where a clinic prints the whole name.
@@ -111,7 +111,9 @@ def compare_person_names(
     """
     printed = _read_tokens(f"{on_document.first} {on_document.last}")
     given, family = _read_tokens(known.first), _read_tokens(known.last)
-    if not any(len(token) > 1 for token in printed) or not (given and family):
+    if not any(len(token) > 1 for token in printed) or _TITLES.issuperset(printed):
+        return NameAgreement.UNKNOWN
+    if not (given and family):
         return NameAgreement.UNKNOWN
     if not _share_script(printed, (*given, *family)):
         return NameAgreement.UNKNOWN

@@ -104,7 +104,9 @@ def test_a_birth_date_that_agrees_forgives_a_name_cut_or_misread() -> None:
         assert compare(name, known, born_alike=True) is NameAgreement.SAME
 
 
-@pytest.mark.parametrize("printed", ["", "XXXX XXXXX", "R. B.", "Anonymous", "王 小明"])
+@pytest.mark.parametrize(
+    "printed", ["", "XXXX XXXXX", "R. B.", "Anonymous", "王 小明", "Mr", "Patient ID"]
+)
 def test_a_name_that_says_nothing_decides_nothing(printed) -> None:
     assert compare(printed, PersonName("Rosa", "Beispiel")) is NameAgreement.UNKNOWN
     assert compare("Rosa Beispiel", PersonName("", "")) is NameAgreement.UNKNOWN
