@@ -62,7 +62,7 @@ def test_no_number_is_the_value_of_two_rows(readings):
         assert len(set(places)) == len(places)
 
 
-def test_no_range_is_told_where_none_is_printed(readings):
+def test_no_range_is_given_where_none_is_printed(readings):
     bare = [rows for _, rows, ranged in readings if not ranged]
 
     assert sum(map(len, bare)) > 10
