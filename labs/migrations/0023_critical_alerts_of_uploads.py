@@ -12,6 +12,8 @@ class Migration(migrations.Migration):
         ('users', '0004_source_days'),
     ]
 
+    locks_because = "critical alerts are few"
+
     operations = [
         migrations.AddField(
             model_name='criticalalert',

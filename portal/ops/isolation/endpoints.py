@@ -27,12 +27,14 @@ PUBLIC = {
     "key": "a one-time link, its own proof",
     "token": "a one-time link, its own proof",
     "color": "a style sheet of one colour, the same for all",
+    "operation_slug": "a call of the API reference, the same for all",
 }
 # Parameters that name what a team has in both of its environments.
 TEAM_WIDE = {"member_id", "invitation_id", "management_key_id"}
 # URLs that answer a stranger, and why.
 OPEN = {
     "api-docs-event": "the catalogue of events, the same for all",
+    "api-docs-call": "a call of the API reference, the same for all",
     "docs-page": "a page of the documentation, the same for all",
     "logo": "a source's logo",
     "colors": "a style sheet of one colour, the same for all",

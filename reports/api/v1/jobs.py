@@ -103,11 +103,14 @@ class ReleaseParsingJobView(TenantAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request, job_id: str) -> Response:
+        held = get_parsing_job(
+            tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id")
+        )
         given = validate_post_body(request, ReleaseInputs)
         job = release_held_report(
             tenant=self.tenant,
             actor=self.actor,
-            job_id=parse_path_uuid(job_id, "job_id"),
+            job_id=held.id,
             reason=given["reason"],
         )
         return Response(build_parsing_job_payload(job))
@@ -126,11 +129,14 @@ class RejectParsingJobView(TenantAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request, job_id: str) -> Response:
+        held = get_parsing_job(
+            tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id")
+        )
         given = validate_post_body(request, RejectInputs)
         job = reject_held_report(
             tenant=self.tenant,
             actor=self.actor,
-            job_id=parse_path_uuid(job_id, "job_id"),
+            job_id=held.id,
             reason=RejectionReason(given["reason"]),
             why=given["note"],
         )

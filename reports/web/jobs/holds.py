@@ -19,7 +19,11 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser
 from reports.operations.jobs.holds import reject_held_report, release_held_report
 from reports.operations.review.reviews import REASON_MAX_LENGTH
-from reports.queries import compare_report_patient_with_user, find_duplicate_reports
+from reports.queries import (
+    compare_report_patient_with_user,
+    find_duplicate_reports,
+    get_parsing_job,
+)
 from reports.states import DUPLICATE_REASONS, ParsingJobStatus, RejectionReason
 from reports.web.review.notes import DETAIL_LABELS, describe_hold_reasons
 
@@ -86,6 +90,7 @@ def release_or_reject_held_report(request: TenantRequest, job_id: str) -> HttpRe
         key = UUID(job_id)
     except ValueError:
         raise Http404 from None
+    get_parsing_job(tenant=request.tenant, job_id=key)  # another's does not exist
     is_rejection = request.POST.get("verdict") == "reject"
     form = RejectForm(request.POST) if is_rejection else ReleaseForm(request.POST)
     about: dict[str, Any] = {
