@@ -7,16 +7,23 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from labs.operations.results.critical import open_critical_alert_of_parsed_report
+from labs.operations.results.critical import (
+    close_critical_alert_of_parsed_report,
+    move_critical_alert_to_user,
+    open_critical_alert_of_parsed_report,
+)
 from reports.parser.checks.critical import mark_critical_result
 from reports.parser.report import Interpretation, NoteCode
 from reports.parser.text.values import has_decimal_commas
+from reports.states import RejectionReason
 from users.queries import latest_user_info
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from portal.lib.actor import Actor
     from reports.models import ParsingJob, ReportResult
     from reports.parser.report import Metadata, ParsedReport
 
@@ -47,16 +54,23 @@ def mark_critical_results(*, job: ParsingJob, report: ParsedReport) -> ParsedRep
     return replace(report, results=tuple(results))
 
 
-def open_alert_of_critical_values(
-    *, job: ParsingJob, rows: Iterable[ReportResult]
+def open_or_close_alert_of_critical_values(
+    *, job: ParsingJob, actor: Actor, rows: Iterable[ReportResult]
 ) -> None:
     """Open an alert if rows of a report are critical, also of one that is held.
 
-    In the caller's transaction. Source: Ours: whoever the value belongs to, somebody
-    has to act on it.
+    Close it if none is: the value was edited away or excluded, which `actor` signed. In
+    the caller's transaction. Source: Ours: whoever the value belongs to, somebody has
+    to act on it.
     """
     critical = [row for row in rows if row.interpretation == Interpretation.CRITICAL]
     if not critical:
+        close_critical_alert_of_parsed_report(
+            tenant=job.tenant,
+            actor=actor,
+            report_id=job.id,
+            why=_("Signed without a critical value."),
+        )
         return
     open_critical_alert_of_parsed_report(
         tenant=job.tenant,
@@ -79,6 +93,26 @@ def open_alert_of_critical_values(
             for row in critical
         ],
     )
+
+
+def settle_alert_of_rejected_report(
+    *, job: ParsingJob, actor: Actor, reason: RejectionReason
+) -> None:
+    """Settle the alert of a report that is rejected, in the caller's transaction.
+
+    What is no report has no critical value: its alert closes. That of another person's
+    report is taken from the user and stays open, as it does where a report cannot be
+    read: the value may be real, and somebody has to act on it. Source: Ours.
+    """
+    if reason == RejectionReason.NOT_A_REPORT:
+        close_critical_alert_of_parsed_report(
+            tenant=job.tenant,
+            actor=actor,
+            report_id=job.id,
+            why=_("Rejected: not a lab report."),
+        )
+    elif reason == RejectionReason.WRONG_PERSON:
+        move_critical_alert_to_user(tenant=job.tenant, report_id=job.id, user_id=None)
 
 
 def _list_rows(report: ParsedReport, code: NoteCode) -> set[int]:

@@ -17,6 +17,7 @@ from accounts.operations.audit.entries import record_change
 from accounts.states import CheckMode
 from portal.lib.errors import DomainError, NotFound
 from reports.models import ParsingJob, Review
+from reports.operations.jobs.critical import settle_alert_of_rejected_report
 from reports.operations.jobs.status import (
     change_parsing_job_status,
     mark_parsing_job_failed,
@@ -129,6 +130,7 @@ def reject_held_report(
         end_review(
             review, ReviewStatus.REJECTED, rejection=reason.value, why=explanation
         )
+    settle_alert_of_rejected_report(job=job, actor=actor, reason=reason)
     mark_parsing_job_failed(
         job=job,
         actor=actor,

@@ -19,7 +19,7 @@ from portal.lib.jobs.jobs import enqueue_job
 from reports.models import ParsingJob, ReportResult
 from reports.operations.jobs.critical import (
     mark_critical_results,
-    open_alert_of_critical_values,
+    open_or_close_alert_of_critical_values,
 )
 from reports.operations.jobs.holds import find_hold_findings
 from reports.operations.jobs.status import (
@@ -138,7 +138,7 @@ def store_parsing_results(
     for row in rows:
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
-    open_alert_of_critical_values(job=job, rows=rows)
+    open_or_close_alert_of_critical_values(job=job, actor=actor, rows=rows)
     notes = serialize_check_notes(report)
     findings = find_hold_findings(job=job, report=report, today=today)
     hold_reasons = select_hold_reasons(job.tenant, findings)

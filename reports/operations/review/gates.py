@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from labs.operations.results.critical import move_critical_alert_to_user
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow
 from reports.operations.review.reviews import (
@@ -135,7 +136,7 @@ def replace_duplicate_report(
 def move_report_to_other_user(
     *, tenant: Tenant, actor: Actor, review_id: UUID, user_id: UUID, reason: str
 ) -> Review:
-    """Move a report with its values to another user.
+    """Move a report with its values, and their critical alert, to another user.
 
     The identity is checked again. Raises: as confirm_mismatched_patient_identity;
     user_not_found (404); same_user; report_completed (its values have been told as
@@ -161,6 +162,7 @@ def move_report_to_other_user(
     job.user_id = found.user.id
     job.save(update_fields=["user"])
     job.refresh_from_db(fields=["user"])
+    move_critical_alert_to_user(tenant=tenant, report_id=job.id, user_id=job.user_id)
     _compare_with_new_user(job)
     review.identity_decided = review.duplicate_decided = ""
     review.replaces = None

@@ -19,7 +19,10 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, Signature
-from reports.operations.jobs.critical import open_alert_of_critical_values
+from reports.operations.jobs.critical import (
+    open_or_close_alert_of_critical_values,
+    settle_alert_of_rejected_report,
+)
 from reports.operations.jobs.status import (
     change_parsing_job_status,
     mark_parsing_job_failed,
@@ -205,6 +208,7 @@ def reject_report(
     explanation = validate_review_reason(why) if why.strip() else ""
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     end_review(review, ReviewStatus.REJECTED, rejection=reason, why=explanation)
+    settle_alert_of_rejected_report(job=review.job, actor=actor, reason=reason)
     mark_parsing_job_failed(
         job=review.job,
         actor=actor,
@@ -290,7 +294,7 @@ def build_signed_json(
 def _publish_results(review: Review, actor: Actor) -> None:
     """Make a signed review's rows the job's results, and send the job."""
     rows = list_review_rows(tenant=review.tenant, review=review)
-    notes = _store_results(review, [row for row in rows if row.is_included])
+    notes = _store_results(review, actor, [row for row in rows if row.is_included])
     if review.replaces is not None:
         review.replaces.replaced_by = review.job
         review.replaces.save(update_fields=["replaced_by"])
@@ -326,7 +330,7 @@ def _attach_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
 
 
 def _store_results(
-    review: Review, included: Sequence[ReviewRow]
+    review: Review, actor: Actor, included: Sequence[ReviewRow]
 ) -> list[dict[str, Any]]:
     """Store the included rows as results; return the notes on them."""
     places = {row.position: place for place, row in enumerate(included)}
@@ -340,7 +344,7 @@ def _store_results(
         stored.tenant, stored.job = review.tenant, review.job
         stored.version, stored.state = review.number, RowState.AUTO
     ReportResult.objects.for_tenant(review.tenant).bulk_create(rows)
-    open_alert_of_critical_values(job=review.job, rows=rows)
+    open_or_close_alert_of_critical_values(job=review.job, actor=actor, rows=rows)
     return [
         {**note, "rows": [places[at] for at in note["rows"] if at in places]}
         for note in review.notes

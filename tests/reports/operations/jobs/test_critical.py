@@ -13,16 +13,21 @@ from django.utils import timezone
 from accounts.states import Role
 from labs.models import CriticalAlert
 from reports.models import ReportResult
+from reports.operations.jobs.critical import open_or_close_alert_of_critical_values
+from reports.operations.jobs.holds import reject_held_report
 from reports.operations.jobs.parsing import store_parsing_results
 from reports.operations.jobs.status import mark_parsing_job_started
 from reports.operations.review.gates import (
     CriticalNotification,
+    move_report_to_other_user,
     record_critical_value_notification,
 )
 from reports.operations.review.rows import edit_review_row_text
+from reports.operations.signing.signing import reject_report
 from reports.parser.checks import run_report_checks
 from reports.parser.checks.critical import load_critical_limits, mark_critical_result
 from reports.parser.report import Interpretation, LoincMatch, LoincMatchStatus, Metadata
+from reports.states import RejectionReason
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.reports import (
     make_parsed,
@@ -192,3 +197,110 @@ def test_a_value_edited_to_a_critical_one_starts_the_clock_when_signed(
     alert = CriticalAlert.objects.for_tenant(alice_tenant).get()
     assert (alert.user_id, alert.parsed_report_id) == (user.id, review.job_id)
     assert [one["result"] for one in alert.parsed_results] == ["6.9"]
+
+
+def make_review_with_alert(user: Any) -> tuple[Any, CriticalAlert]:
+    critical = replace(
+        make_result("Potassium", "6.9", "mmol/L"),
+        interpretation=Interpretation.CRITICAL,
+    )
+    report = make_parsed(results=(critical, make_result("Sodium", "140", "mmol/L")))
+    review = make_review(user=user, report=report, claimed_by=NORA)
+    open_or_close_alert_of_critical_values(
+        job=review.job, actor=ACTOR, rows=review.job.results.all()
+    )
+    return review, CriticalAlert.objects.for_tenant(user.tenant).get()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_acknowledged", [False, True])
+def test_the_alert_follows_its_report_to_another_user(
+    alice_tenant, is_acknowledged
+) -> None:
+    review, alert = make_review_with_alert(make_user(tenant=alice_tenant))
+    if is_acknowledged:
+        alert.acknowledged_at = timezone.now()
+        alert.action = "Called the patient in."
+        alert.save()
+    other = make_user(tenant=alice_tenant, client_user_id="mbr_other")
+
+    move_report_to_other_user(
+        **tenant_and_actor(review),
+        review_id=review.id,
+        user_id=other.uuid,
+        reason="Their name is on it.",
+    )
+
+    alerts = CriticalAlert.objects.for_tenant(alice_tenant).order_by("pk")
+    assert {(one.user_id, one.parsed_report_id) for one in alerts} == {
+        (other.id, review.job_id)
+    }
+    # What was acknowledged was about somebody else: the right person's clock starts.
+    (running,) = alerts.filter(acknowledged_at=None)
+    assert (running.pk == alert.pk) != is_acknowledged
+    assert [one["result"] for one in running.parsed_results] == ["6.9"]
+    assert running.due_at >= alert.due_at
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("reason", "is_open", "has_user"),
+    [
+        (RejectionReason.NOT_A_REPORT, False, True),
+        (RejectionReason.UNREADABLE, True, True),
+        (RejectionReason.OTHER_LANGUAGE, True, True),
+        (RejectionReason.WRONG_PERSON, True, False),
+    ],
+)
+@pytest.mark.parametrize("by", ["review", "hold"])
+def test_the_alert_of_a_rejected_report_closes_only_if_no_value_can_be_real(
+    alice_tenant, client, reason, is_open, has_user, by
+) -> None:
+    review, alert = make_review_with_alert(make_user(tenant=alice_tenant))
+    if by == "review":
+        reject_report(**tenant_and_actor(review), review_id=review.id, reason=reason)
+    else:
+        review.job.hold_reasons = ["name_mismatch"]
+        review.job.save()
+        reject_held_report(
+            **tenant_and_actor(review), job_id=review.job_id, reason=reason
+        )
+
+    alert.refresh_from_db()
+    assert (alert.acknowledged_at is None) == is_open
+    assert (alert.user is not None) == has_user
+    clinician = make_member(team=alice_tenant.team, roles=(Role.CLINICIAN,))
+    client.force_login(clinician)
+    page = client.get("/t/alice-health/sandbox/critical/").content.decode()
+    assert str(review.job_id)[:8] in page
+    assert ("Rejected: not a lab report." in page) != is_open
+    if is_open:
+        url = f"/t/alice-health/sandbox/critical/{alert.pk}/acknowledge/"
+        assert client.get(url).status_code == 200
+        action = {"action": "Found them.", "notification_method": "treating"}
+        assert client.post(url, action).status_code == 302
+        alert.refresh_from_db()
+        assert alert.action == "Found them."
+
+
+@pytest.mark.django_db
+def test_a_critical_value_edited_away_closes_its_alert_when_signed(
+    alice_tenant,
+) -> None:
+    review, alert = make_review_with_alert(make_user(tenant=alice_tenant))
+    edit_review_row_text(
+        **tenant_and_actor(review),
+        ref=ref_of(review),
+        text=replace(text_of(review), value="4.9"),
+    )
+    decide_all(review)
+    alert.refresh_from_db()
+    assert alert.acknowledged_at is None
+
+    sign(review)
+
+    alert.refresh_from_db()
+    assert alert.acknowledged_at is not None
+    assert alert.action == "Signed without a critical value."
+    assert alert.member_name == NORA.label
+    assert CriticalAlert.objects.for_tenant(alice_tenant).count() == 1
