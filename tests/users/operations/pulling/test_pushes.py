@@ -359,6 +359,7 @@ def test_a_team_s_own_application_has_an_address_of_its_own(
     assert token not in str(queued())
 
 
+@pytest.mark.long
 def test_a_week_of_pushes_with_losses_and_kills_loses_nothing(
     alice_tenant, withings, scale, time_machine, monkeypatch
 ):
