@@ -69,6 +69,8 @@ SCRIPT_TEXTS: dict[str, str] = {
     ),
     "reading_area": gettext_lazy("Reading this area."),
     "row_not_saved": gettext_lazy("{name}: not saved."),
+    "row_undone": gettext_lazy("Undone: {name} is {status} again."),
+    "nothing_to_undo": gettext_lazy("There is nothing to undo here."),
     "row_saved": gettext_lazy("{name}: {status}."),
     "time_left": gettext_lazy("{time} left"),
     "upload_progress": gettext_lazy("Sending, {percent}%"),

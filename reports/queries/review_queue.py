@@ -88,6 +88,19 @@ def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySe
     return rows.order_by("-is_critical", "created_at", "id")
 
 
+def find_next_review(*, tenant: Tenant, member: str) -> Review | None:
+    """Find the first of the queue that the member can claim or has claimed; one query.
+
+    member: the actor's key.
+    """
+    is_free = Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())
+    rows = list_reviews_in_tab(
+        tenant=tenant, filters=TabFilters(tab="open", member=member)
+    )
+    found: Review | None = rows.filter(is_free | Q(claimed_by_key=member)).first()
+    return found
+
+
 def count_reviews_per_tab(*, tenant: Tenant, member: str) -> dict[str, int]:
     """Count the reviews of each tab; one query."""
     rows = Review.objects.for_tenant(tenant).live()

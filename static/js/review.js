@@ -1,5 +1,6 @@
 // The rows of the review desk: which is current, and the keys of the desk. They act only
-// while focus is inside it, outside fields, and not when switched off in the profile.
+// while focus is inside it (z anywhere), outside fields and dialogs, and not when switched
+// off in the profile.
 const desk = document.querySelector(".desk");
 const FIELD = "input, textarea, select";
 const KEYS = {
@@ -12,7 +13,6 @@ const KEYS = {
   m: ["merge"],
   b: ["redraw"],
   c: ["comment"],
-  z: ["undo"],
 };
 let wanted = null; // the field to focus once a panel is there
 let chosen = desk.querySelector(".bm.is-on")?.id; // its element may be replaced
@@ -23,6 +23,17 @@ const mark = () => {
   for (const one of rows()) one.classList.toggle("is-on", one.id === chosen);
 };
 const nameOf = (row) => row?.querySelector(".bm__name");
+const versionOf = (row) => row?.querySelector("[data-version]")?.dataset.version;
+
+// What z undoes: rows in the order in which they were changed here, then the current one.
+const versions = new Map(rows().map((row) => [row.id, versionOf(row)]));
+const changed = [];
+const undoing = new Set();
+function undo() {
+  const row = document.getElementById(changed.pop() ?? chosen ?? "");
+  if (press(row, "undo")) undoing.add(row.id);
+  else announce(pageText("nothing_to_undo"));
+}
 
 function choose(row, { focus = true } = {}) {
   if (!row) return;
@@ -78,6 +89,14 @@ desk.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "z" || document.body.dataset.shortcuts === "off") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || !desk.dataset.desk) return;
+  if (event.target.closest(`${FIELD}, dialog`) || document.querySelector("dialog[open]")) return;
+  event.preventDefault();
+  undo();
+});
+
 function moveOnly(event) {
   if (event.target.closest(FIELD)) return;
   if (event.key === "j") step(1);
@@ -121,6 +140,11 @@ function say(text) {
   document.getElementById("live").textContent = `${text} ${left}`;
 }
 
+// Of an undoing, which may be of a row out of sight, also to be seen.
+function announce(title) {
+  dispatchEvent(new CustomEvent("toast", { detail: { title } }));
+}
+
 // Where the keys were before a row was replaced: focus must not be lost with it.
 let held = null;
 let wasOnDesk = false;
@@ -156,6 +180,7 @@ document.addEventListener("htmx:after:swap", (event) => {
     if (isLost) choose(here && "needs" in here.dataset ? here : (next() ?? here));
     const bar = desk.querySelector("[data-told]");
     if (bar) say(bar.dataset.told);
+    if (bar?.dataset.told) changed.length = 0; // rows confirmed together: the current one
     bar?.removeAttribute("data-told");
     return;
   }
@@ -167,6 +192,12 @@ document.addEventListener("htmx:after:swap", (event) => {
   if (refused || wasHere) choose(saved);
   const status = saved?.querySelector(".bm__row .icon")?.getAttribute("aria-label");
   const name = nameOf(saved)?.querySelector("b").textContent;
+  const isUndone = undoing.delete(saved?.id) && !refused;
+  if (isUndone) {
+    choose(saved);
+    announce(pageText("row_undone", { name, status }));
+  } else if (!refused && versions.get(saved?.id) !== versionOf(saved)) changed.push(saved.id);
+  for (const row of rows()) versions.set(row.id, versionOf(row));
   say(
     refused ? pageText("row_not_saved", { name }) : pageText("row_saved", { name, status }),
   );

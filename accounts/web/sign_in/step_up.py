@@ -99,11 +99,17 @@ def require_second_factor(view: View) -> View:
     return guarded
 
 
-def redirect_to_identity_confirmation(request: TenantRequest) -> HttpResponse:
-    """Redirect to the confirmation page, and back afterwards."""
+def redirect_to_identity_confirmation(
+    request: TenantRequest, *, onward: str = ""
+) -> HttpResponse:
+    """Redirect to the confirmation page, and back afterwards.
+
+    onward: the page to come back to, with what was chosen, which it asks to send again;
+    without one the page of the form. No health data may be in it.
+    """
     if request.method == "GET":
-        onward = request.get_full_path()
-    else:
+        onward = onward or request.get_full_path()
+    elif not onward:
         onward = _find_form_page(request)
         messages.warning(
             request, _("Identity confirmed. Repeat your last action to finish.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -141,13 +142,23 @@ def sign_review(request: TenantRequest, review_id: str) -> HttpResponse:
             subject_id=review.id,
             user_uuid=review.job.user.uuid,
         )
-        return _summary(request, review, SignForm())
+        meaning = SignatureMeaning.known(request.GET.get("meaning", ""))
+        is_back = meaning is not None and is_identity_confirmed(request)
+        return _summary(
+            request,
+            review,
+            SignForm(initial={"meaning": meaning}),
+            is_identity_fresh=is_back,
+        )
     form = SignForm(request.POST)
     if not form.is_valid():
         return _summary(request, review, form, status=422)
     at = find_identity_confirmation_time(request)
     if at is None or not is_identity_confirmed(request):
-        return redirect_to_identity_confirmation(request)
+        chosen = urlencode({"meaning": form.cleaned_data["meaning"]})
+        here = page_url(request, "reports:approve", review_id=review.id)
+        onward = f"{here}?{chosen}#h-sign"
+        return redirect_to_identity_confirmation(request, onward=onward)
     intent = SigningIntent(
         SignatureMeaning(form.cleaned_data["meaning"]), at, name=request.member.name
     )
@@ -267,6 +278,7 @@ def _summary(
     *,
     status: int = 200,
     notice: tuple[int, NoticeForm] | None = None,
+    is_identity_fresh: bool = False,
 ) -> HttpResponse:
     rows = list_review_rows(tenant=request.tenant, review=review)
     by_position = {row.position: row for row in rows}
@@ -311,6 +323,7 @@ def _summary(
         critical=[_critical(row, notice) for row in rows if row.is_critical],
         may_ask_second=review.kind == ReviewKind.FIRST,
         is_mine=review.claimed_by_key == request.actor.key,
+        is_identity_fresh=is_identity_fresh,
     )
 
 

@@ -110,6 +110,16 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         expect(page.locator("#row-0 .act button")).to_have_attribute("value", "3")
         expect(value).to_have_attribute("points", before)
 
+        page.locator("#name-3").press("Enter")
+        expect(page.locator("#row-3[data-decided]")).to_be_visible()
+        name = page.locator("#name-3 b").inner_text()
+        page.get_by_role("link", name="Approve…").focus()
+        page.keyboard.press("z")
+        expect(page.locator("#row-3")).not_to_have_attribute("data-decided", "")
+        expect(page.locator("#toasts")).to_contain_text(f"Undone: {name} is ")
+        expect(page.locator("#name-3")).to_be_focused()
+        page.locator("#name-0").focus()
+
         page.keyboard.press("x")
         expect(page.get_by_label("Reason", exact=True)).to_be_focused()
         page.keyboard.press("Escape")

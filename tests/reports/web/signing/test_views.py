@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -116,7 +118,7 @@ def user(alice_tenant):
 
 
 def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
-    user, nora, alice_api
+    user, nora, otto, alice_api
 ):
     make_endpoint(tenant=user.tenant)
     review = waiting(user, nora, interpretation=Interpretation.CRITICAL, flag="HH")
@@ -152,8 +154,16 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     nora.confirm(ago=3600)
     asked = nora.post(page, meaning="clinical")
     assert asked.url.startswith("/accounts/confirm/")
+    onward = parse_qs(urlsplit(asked.url).query)["next"][0]
+    assert onward == f"{PLACE}{page}?meaning=clinical#h-sign"
     assert not Signature.objects.for_tenant(user.tenant).exists()
     nora.confirm(ago=60)
+    back = nora.web.get(onward).content.decode()
+    assert "Identity confirmed. Sign to finish." in back
+    assert re.search(r'value="clinical"[^>]*checked', back)
+    assert "Repeat your last action" not in back
+    taken = make_review(user=user, claimed_by=otto.actor, content=b"%PDF-1.7 taken")
+    following = make_review(user=user, content=b"%PDF-1.7 following")
     done = nora.post(page, meaning="clinical")
 
     assert done.url == f"{PLACE}/reports/{review.job_id}/"
@@ -162,6 +172,8 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     assert signature.member_label == "Nora Sample"
     shown = nora.get(f"/reports/{review.job_id}/").content.decode()
     assert "Reviewed clinically" in shown
+    assert f'href="{PLACE}/reviews/{following.id}/">Review next report' in shown
+    assert str(taken.id) not in shown
     assert "Status sent to" in shown
     assert "?ink=0#value-0" in shown
     assert 'class="ink"' not in shown
