@@ -222,8 +222,14 @@ def _more_of(event_type: str) -> dict[str, Any]:
         case "lab_report.parsing_job.created":
             return {"status": "started", "data": None}
         case "lab_report.parsing_job.updated":
-            row = {"test_name": "Sodium", "value": "140", "units": "mmol/L"}
-            return {"status": "completed", "data": {"metadata": {}, "results": [row]}}
+            row = {
+                "test_name": "Sodium",
+                "value": "140",
+                "units": "mmol/L",
+                "is_reviewed": False,
+            }
+            data = {"metadata": {}, "hold_reasons": [], "results": [row]}
+            return {"status": "completed", "data": data}
         case "provider.connection.error":
             return {
                 "message": "The source no longer accepts the permission that the user"

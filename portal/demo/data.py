@@ -42,6 +42,7 @@ COLLEAGUES = (
     ("Ada Lindgren", "ada.lindgren@assay.example", Role.ADMIN),
     ("Mina Okoye", "mina.okoye@assay.example", Role.CLINICIAN),
     ("Tomas Reuter", "tomas.reuter@assay.example", Role.LAB_STAFF),
+    ("Elena Marsh", "elena.marsh@assay.example", Role.PHYSICIAN),
     ("Priya Nair", "priya.nair@assay.example", Role.DEVELOPER),
     ("Jonas Weil", "jonas.weil@assay.example", Role.VIEWER),
 )

@@ -15,6 +15,7 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit.entries import record_change
 from accounts.states import Role
+from labs.states.catalogue import ChangeKind
 from portal.lib.table_rules import list_table_rules
 from portal.ops.isolation.endpoints import fill_route_parameters
 from tests.architecture.source import PACKAGES
@@ -64,8 +65,9 @@ NO_TABLES = {
     "users.Series": "codes of samples",
     "portal.IdempotentAnswer": "bytes that were answered",
 }
-# Times, ids and numbers within JSON, which are read as such.
-_NO_WORD = re.compile(r"\d{4}-\d\d-\d\d.*|[0-9a-f-]{36}|[\d.]+")
+# Times, ids, numbers and kinds of a change within JSON, which are read as such.
+_KINDS = "|".join(ChangeKind)
+_NO_WORD = re.compile(rf"\d{{4}}-\d\d-\d\d.*|[0-9a-f-]{{36}}|[\d.]+|{_KINDS}")
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], Any]]:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -51,18 +50,6 @@ def test_a_long_step_runs_only_if_named_or_asked_for(steps, monkeypatch):
     with pytest.raises(SystemExit):
         call_command("check_all", "--long")
     assert steps == ["good", "bad", "bad", "good"]
-
-
-def test_every_long_test_is_in_the_folder_of_the_long_step(settings):
-    files = Path(settings.BASE_DIR, "tests").rglob("test_*.py")
-    marked = [
-        path.relative_to(settings.BASE_DIR).as_posix()
-        for path in files
-        if "pytest.mark." + "long" in path.read_text()
-    ]
-
-    assert marked
-    assert [path for path in marked if not path.startswith(check_all.LONG)] == []
 
 
 def test_named_steps_run_alone(steps):

@@ -20,6 +20,7 @@ def test_links_and_destinations_are_in_order_and_open_a_page_of_the_team():
         ("home", NavGroup.START),
         ("users", NavGroup.START),
         ("orders", NavGroup.LABS),
+        ("approvals", NavGroup.LABS),
         ("visits", NavGroup.LABS),
         ("critical", NavGroup.LABS),
         ("unmatched", NavGroup.LABS),

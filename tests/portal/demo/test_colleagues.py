@@ -19,7 +19,7 @@ def test_the_demo_team_gets_a_member_in_each_role_who_can_not_sign_in():
     held = Membership.objects.filter(team=team).values_list("roles", flat=True)
     assert sorted(role for roles in held for role in roles) == sorted(Role.values)
     colleagues = Member.objects.exclude(name="")
-    assert [m.has_usable_password() for m in colleagues] == [False] * 5
+    assert [m.has_usable_password() for m in colleagues] == [False] * 6
 
 
 def test_colleagues_are_loaded_once():
@@ -28,4 +28,4 @@ def test_colleagues_are_loaded_once():
 
     create_demo_members(team)
 
-    assert Membership.objects.filter(team=team).count() == 5
+    assert Membership.objects.filter(team=team).count() == 6

@@ -89,6 +89,7 @@ def test_one_report_is_printed_as_the_wires_data(report):
         "interpretation",
         "is_above_max_range",
         "is_below_min_range",
+        "is_reviewed",
     }
 
 

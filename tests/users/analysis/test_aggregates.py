@@ -327,7 +327,7 @@ def test_a_range_has_its_most_days(user, most, more):
 
 @pytest.mark.parametrize(
     ("slug", "rule", "queries"),
-    [("heartrate", Rule.MAX, 2), ("steps", Rule.MAX, 2), ("steps", Rule.MERGE, 3)],
+    [("heartrate", Rule.MAX, 3), ("steps", Rule.MAX, 3), ("steps", Rule.MERGE, 4)],
     ids=["mean", "max", "merge"],
 )
 def test_the_queries_are_as_many_however_many_the_samples(user, slug, rule, queries):

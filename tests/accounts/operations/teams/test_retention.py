@@ -28,7 +28,8 @@ WITHOUT_CLASS = {
     "tells who the user is and what is connected": (
         "users.User users.UserInfo users.Connection users.ConnectionEntry"
         " users.SourceGrant users.Device users.Supply users.Origin users.DemoUser"
-        " users.Cadence users.ImportJob users.SourceDay labs.UserInsurance"
+        " users.Cadence users.ImportJob users.SourceDay users.SourcePriority"
+        " labs.UserInsurance"
     ),
     "goes after a time that is the same for all": (
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"

@@ -13,9 +13,9 @@ from accounts.web.members.roles import (
 @pytest.mark.parametrize(
     ("area", "words"),
     [
-        (Area.USERS, ["View and edit"] * 2 + ["View"] * 4),
-        (Area.SIGN_REPORTS, ["", "", "Yes", "", "", ""]),
-        (Area.API_KEYS, ["View and edit"] * 2 + ["", "", "Sandbox only", ""]),
+        (Area.USERS, ["View and edit"] * 2 + ["View"] * 5),
+        (Area.SIGN_REPORTS, ["", "", "Yes", "", "", "", ""]),
+        (Area.API_KEYS, ["View and edit"] * 2 + ["", "", "Sandbox only", "", ""]),
     ],
 )
 def test_the_matrix_is_told_in_words(area, words):
