@@ -15,6 +15,7 @@ from portal.lib.database import rows
 from users.analysis.workout_zones import fill_missing_workout_zones
 from users.models import Arrival
 from users.models.sources.arrival import ARRIVAL_RETENTION
+from users.operations.data.completing import complete_readings
 from users.operations.sources.devices import record_device_seen
 from users.operations.sources.sources import (
     ensure_source_connected,
@@ -25,12 +26,13 @@ from users.states import SourceType
 from users.wearables.readings import build_batch_parsing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from portal.lib.actor import Actor
     from users.models import User
+    from users.operations.data.completing import Source
     from users.wearables.resources import SummaryReading, SummaryResource
 
 # One statement for any number of rows. Equal rows are left alone: no dead tuple, and
@@ -41,13 +43,16 @@ _UPSERT = """
         calendar_date, last_date, starts_at, ends_at, body, raw, version,
         created_at, updated_at
     )
-    SELECT id, %s, %s, %s, %s, %s, %s, %s,
+    SELECT id, %s, %s, %s, %s, source_type, app_id, device_id,
         calendar_date, last_date, starts_at, ends_at, body::jsonb, raw::jsonb, 1,
         %s::timestamptz, %s::timestamptz
     FROM unnest(
         %s::uuid[], %s::date[], %s::date[], %s::timestamptz[], %s::timestamptz[],
-        %s::text[], %s::text[]
-    ) AS given (id, calendar_date, last_date, starts_at, ends_at, body, raw)
+        %s::text[], %s::text[], %s::text[], %s::text[], %s::uuid[]
+    ) AS given (
+        id, calendar_date, last_date, starts_at, ends_at, body, raw,
+        source_type, app_id, device_id
+    )
     ON CONFLICT (id) DO UPDATE SET
         source_type = excluded.source_type, app_id = excluded.app_id,
         device_id = excluded.device_id, calendar_date = excluded.calendar_date,
@@ -96,6 +101,7 @@ def record_summaries(
     resource: SummaryResource,
     batch: SummaryBatch,
     is_history: bool = False,
+    keeps_values: bool = False,
 ) -> Recorded:
     """Store a batch of summaries of a live user; the latest version of an ID wins.
 
@@ -103,17 +109,22 @@ def record_summaries(
     bounds are dropped. The first data of a source connects it, and mends a broken
     connection. Each summary that is new or changed emits one event, by start; of
     `is_history` none: whoever brings a source's past tells of it once, when it is whole
-    (historical.data.*). Raises: ElementsInvalid (422, nothing stored);
-    provider_unknown; not_found. Source: Spec 6.2; Contract 2.3, 5.4, 8.2; Ours: a
-    dropped element has no id in the answer.
+    (historical.data.*). With `keeps_values`, what a new version leaves empty stays as
+    it was: a file may tell less of a record than its cloud did. Raises: ElementsInvalid
+    (422, nothing stored); provider_unknown; not_found. Source: Spec 6.2; Contract 2.3,
+    5.4, 8.2; Ours: a dropped element has no id in the answer.
     """
     now = timezone.now()
-    read = resource.read(
-        batch.elements,
-        build_batch_parsing_context(user=user, provider=batch.provider, now=now),
-    )
+    context = build_batch_parsing_context(user=user, provider=batch.provider, now=now)
+    read = resource.read(batch.elements, context)
     user = lock_user(user)
     latest = {reading.id: reading for reading in read}
+    kept_sources: dict[UUID, Source] = {}
+    if keeps_values:
+        # The user is locked, so that nobody writes between this read and the upsert.
+        latest, kept_sources = complete_readings(
+            user=user, resource=resource, readings=latest, context=context
+        )
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
@@ -125,7 +136,7 @@ def record_summaries(
             app_id=batch.app_id,
             device_id=batch.device_id,
         )
-        changed = _store(user, resource, batch, kept, now)
+        changed = _store(user, resource, batch, kept, now, kept_sources)
     starts = [each.place.starts_at for each in kept.values()]
     recorded = Recorded(
         created=sum(is_new for is_new, _ in changed),
@@ -192,8 +203,11 @@ def _store(
     batch: SummaryBatch,
     kept: dict[UUID, SummaryReading],
     now: datetime,
+    kept_sources: Mapping[UUID, Source],
 ) -> list[tuple[bool, SummaryRow]]:
     """Upsert summaries; return the changed ones by start, and whether each is new."""
+    source = (str(batch.source_type), batch.app_id, batch.device_id)
+    sources = {id_: kept_sources.get(id_, source) for id_ in kept}
     readings = sorted(kept.values(), key=lambda each: (each.place.starts_at, each.id))
     columns: list[list[Any]] = [
         [each.id for each in readings],
@@ -203,18 +217,24 @@ def _store(
         [each.place.ends_at for each in readings],
         [orjson.dumps(each.body).decode() for each in readings],
         [orjson.dumps(each.raw).decode() for each in readings],
+        *([sources[each.id][at] for each in readings] for at in range(3)),
     ]
-    source = (str(batch.source_type), batch.app_id, batch.device_id)
     found = rows.fetch_rows(
         _UPSERT,
         [
-            *(user.tenant_id, user.pk, resource.slug, batch.provider, *source),
+            *(user.tenant_id, user.pk, resource.slug, batch.provider),
             *(now, now, *columns),
         ],
     )
     written = {id_: rest for id_, *rest in found}
     changed = [
-        SummaryRow(each.id, batch.provider, *source, each.body, *written[each.id][1:])
+        SummaryRow(
+            each.id,
+            batch.provider,
+            *sources[each.id],
+            each.body,
+            *written[each.id][1:],
+        )
         for each in readings
         if each.id in written
     ]

@@ -93,6 +93,7 @@ def store_import_part(
             resource=SUMMARIES[part.resource],
             batch=SummaryBatch(provider=provider, elements=part.elements, **origin),
             is_history=True,
+            keeps_values=True,
         )
         new, changed, dropped = (
             summaries.created,

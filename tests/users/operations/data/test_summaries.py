@@ -170,6 +170,71 @@ def test_a_later_version_replaces_the_one_before(connected, alice_tenant, time_m
     ]
 
 
+def test_a_file_fills_what_is_empty_and_keeps_what_its_cloud_gave(
+    connected, alice_tenant
+):
+    resource = SUMMARIES["sleep"]
+
+    def given(element, **options):
+        batch = SummaryBatch(provider="oura", elements=[element])
+        counts = record_summaries(
+            user=connected, actor=ACTOR, resource=resource, batch=batch, **options
+        )
+        return counts.created, counts.updated
+
+    stages = {"light": 9000, "deep": 5400, "type": "long_sleep"}
+    cloud = {**LEAST["sleep"], **stages, "hr_lowest": 48}
+    poorer = LEAST["sleep"]
+    fuller = {**LEAST["sleep"], "average_hrv": 61}
+    of_file = {"is_history": True, "keeps_values": True}
+
+    assert given(cloud) == (1, 0)
+    assert given(poorer, **of_file) == (0, 0)
+    assert given(fuller, **of_file) == (0, 1)
+    assert given(fuller, **of_file) == (0, 0)
+    (row,) = stored(alice_tenant)
+    assert (row.body["hr_lowest"], row.body["average_hrv"]) == (48, 61)
+    assert {name: row.body[name] for name in stages} == stages
+    assert row.body["total"] == 14400
+    assert emitted_types(alice_tenant).count("daily.data.sleep.updated") == 0
+
+
+def test_a_night_of_a_file_without_id_is_the_one_of_its_cloud(connected, alice_tenant):
+    cloud = {
+        "external_id": "n-1",
+        "bedtime_start": "2026-02-28T22:00:00.774+00:00",
+        "bedtime_stop": "2026-03-01T06:00:00.512+00:00",
+        "type": "long_sleep",
+        "light": 9000,
+        "deep": 5400,
+        "hr_lowest": 48,
+    }
+    record(connected, "sleep", cloud)
+    before = stored(alice_tenant)[0]
+
+    def imported(element):
+        batch = SummaryBatch(provider="oura", elements=[element])
+        counts = record_summaries(
+            user=connected,
+            actor=ACTOR,
+            resource=SUMMARIES["sleep"],
+            batch=batch,
+            is_history=True,
+            keeps_values=True,
+        )
+        return counts.created, counts.updated, counts.ids
+
+    assert imported(LEAST["sleep"]) == (0, 0, (before.pk,))
+    assert imported({**LEAST["sleep"], "hr_lowest": 47}) == (0, 0, (before.pk,))
+    assert imported({**LEAST["sleep"], "average_hrv": 61}) == (0, 1, (before.pk,))
+    assert imported({**LEAST["sleep"], "average_hrv": 61}) == (0, 0, (before.pk,))
+    (row,) = stored(alice_tenant)
+    assert row.body == {**before.body, "average_hrv": 61}
+    assert emitted_types(alice_tenant).count("daily.data.sleep.updated") == 0
+    later = {**LEAST["sleep"], "bedtime_stop": "2026-03-01T06:00:01+00:00"}
+    assert imported(later)[:2] == (1, 0)
+
+
 def test_what_is_unchanged_leaves_the_row_and_emits_nothing(
     connected, alice_tenant, time_machine
 ):

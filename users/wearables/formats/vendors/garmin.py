@@ -1,8 +1,8 @@
 """Garmin Connect: lists of activities, days and nights, as exported and as archived.
 
 Activities.csv states no unit of length, which is the account's: its distances are not
-read. The fields of JSON and of the API's CSV are Garmin's own (activities-service and
-usersummary-service of Connect): meters, seconds, kcal; in an archive's
+read. The fields of JSON and of the API's CSV, as seen in public files: meters,
+seconds, kcal; in an archive's
 summarizedActivities centimeters and milliseconds, whose energy is left out for its
 unit. gcexport's CSV names each unit (pe-st/garmin-connect-export, read 2026-11-24).
 Recordings of the archive are FIT files, read as such.

@@ -3,9 +3,8 @@
 Takeout holds one measure many times: what a sensor gave, what an app derived, and what
 Google merged of all. Only the best of each type in the archive is read: the top level,
 else a merged one, else what there is. Times are nanoseconds of Unix, values in units of
-Google's data types (Google Fit "Public data types", read 2026-11-24: steps, meters,
-kg, bpm, %, mmol/L, mmHg, °C, liters). Expended calories contain those at rest and are
-no active ones.
+public files (tests/bench/health_files.csv): steps, meters, kg, bpm, %, mmol/L, mmHg,
+°C, liters. Expended calories contain those at rest and are no active ones.
 """
 
 from __future__ import annotations

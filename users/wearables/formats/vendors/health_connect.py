@@ -1,7 +1,6 @@
 """Health Connect's export of a phone: an SQLite database, read in its own order.
 
-Tables and columns are those of Android's HealthFitness module (packages/modules/
-HealthFitness, storage/datatypehelpers, as of Android 14; read 2026-11-24): times are
+Tables and columns are named from public code; no public database was at hand. Times are
 milliseconds of Unix beside the offset of the zone in seconds; mass is in grams, energy
 in calories, length in meters, volume in liters. The file is opened read-only, its
 schema is not trusted, and each query is bounded.

@@ -1,8 +1,8 @@
 """Samsung Health's archive: a CSV for each data type, named in its first line.
 
 The second line is the header; its columns may have the type's name before them. Times
-are UTC beside their offset, days are milliseconds of their midnight. Data types:
-Samsung Health SDK for Android, "Data types" (read 2026-11-24): kg, bpm, mmHg, mmol/L,
+are UTC beside their offset, days are milliseconds of their midnight. Units, as
+seen in public sample files (tests/bench/health_files.csv): kg, bpm, mmHg, mmol/L,
 ml, °C, floors, kcal, meters, milliseconds.
 """
 

@@ -2,8 +2,8 @@
 
 "Activity Date" is UTC. The first Distance and Elapsed Time are rounded and of the
 athlete's unit, the second ones are meters and seconds (archives of 2018 to 2026 in
-tests/bench/health_files.csv; Strava's help "Exporting your Data and Bulk Export",
-read 2026-11-24). A recording named by a row is that workout's stream, whoever made it.
+tests/bench/health_files.csv). A recording named by a row is that
+workout's stream, whoever made it.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ _TRACKED = {
 }
 _LIST_MAX = 100_000
 _STAGES_MAX = 5000
-# Its values: Withings API 2, "Sleep v2 - Get", state (read 2026-11-24).
+# Its values: those of the cloud's sleep states (users.gateways.withings).
 _SLEEP_STATE = "sleep-state"
 _STATES = {0: 4, 1: 2, 2: 1, 3: 3}
 
