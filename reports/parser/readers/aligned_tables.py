@@ -135,11 +135,11 @@ def read_rows_in_aligned_columns(
     lines: Sequence[Line], section: Section
 ) -> list[list[Row]]:
     """Return the rows of each table whose numbers stand in line beside known tests."""
-    levels = [_cut(line, section) for line in lines]
     tables: list[list[Row]] = []
-    for start, end in _find_blocks(levels):
-        block = levels[start:end]
-        above = levels[max(0, start - _TITLES_ABOVE) : start]
+    for start, end in _find_blocks(lines, section):
+        block = [_cut(line, section) for line in lines[start:end]]
+        titles = lines[max(0, start - _TITLES_ABOVE) : start]
+        above = [_cut(line, section) for line in titles]
         for left, right in _find_strips(block):
             rows = _read_strip(
                 _clip(above, left, right, section),
@@ -181,16 +181,19 @@ def _is_list_of_ranges(text: str) -> bool:
 
 
 def _cut(line: Line, section: Section) -> _Level:
-    parts: list[_Part] = []
-    for cell in split_words_into_cells(line.words, gap=line.tight):
-        for piece in _split_words(cell):
-            kind, value = classify_cell(piece.text)
-            parts.append(_Part(kind, piece, value))
-    numbered = any(part.kind in ("number", "finding") for part in parts)
-    named = tuple(
-        part for part in parts if numbered and _is_known_name(part, parts, section)
-    )
-    return _Level(line, tuple(parts), named)
+    parts = tuple(map(_classify, _split(line)))
+    named = (part for part in parts if _is_known_name(part, parts, section))
+    return _Level(line, parts, tuple(named))
+
+
+def _classify(cell: Cell) -> _Part:
+    kind, value = classify_cell(cell.text)
+    return _Part(kind, cell, value)
+
+
+def _split(line: Line) -> list[Cell]:
+    cells = split_words_into_cells(line.words, gap=line.tight)
+    return [piece for cell in cells for piece in _split_words(cell)]
 
 
 def _split_words(cell: Cell) -> list[Cell]:
@@ -214,9 +217,9 @@ def _is_known_name(part: _Part, parts: Sequence[_Part], section: Section) -> boo
     return may_name_a_test(name) and section.knows(name, Fields())
 
 
-def _find_blocks(levels: Sequence[_Level]) -> list[tuple[int, int]]:
+def _find_blocks(lines: Sequence[Line], section: Section) -> list[tuple[int, int]]:
     """Return where tables begin and end, the end with lines that may go on."""
-    anchors = [n for n, level in enumerate(levels) if level.named]
+    anchors = [n for n, line in enumerate(lines) if _is_anchor(line, section)]
     blocks: list[list[int]] = []
     for n in anchors:
         if blocks and n - blocks[-1][-1] <= _APART:
@@ -224,10 +227,20 @@ def _find_blocks(levels: Sequence[_Level]) -> list[tuple[int, int]]:
         else:
             blocks.append([n])
     return [
-        (block[0], min(len(levels), block[-1] + 4))
+        (block[0], min(len(lines), block[-1] + 4))
         for block in blocks
         if len(block) >= _FEWEST
     ]
+
+
+def _is_anchor(line: Line, section: Section) -> bool:
+    """Whether a line has a known test and a number, in cells of their own."""
+    pieces = _split(line)
+    # The cheap questions first: no text without a digit is a number.
+    if len(pieces) < _PAIR or not any(map(str.isdigit, line.text)):
+        return False
+    parts = [_classify(piece) for piece in pieces]
+    return any(_is_known_name(part, parts, section) for part in parts)
 
 
 def _find_strips(block: Sequence[_Level]) -> list[tuple[float, float]]:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from reports.parser.layout.lines import CELL_GAP, split_words_into_cells
 from reports.parser.pages import Word
@@ -100,6 +101,7 @@ def breaks_value_grammar(value: str) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def swallows_row(text: str) -> bool:
     """Return whether a name or range holds a value with its unit and range.
 

@@ -154,6 +154,7 @@ def is_range_label(text: str) -> bool:
     return bool(_ANNOUNCED.fullmatch(plain) or _BARE_LABEL.fullmatch(plain))
 
 
+@lru_cache(maxsize=4096)
 def parse_range_bounds(
     text: str,
     *,

@@ -161,6 +161,7 @@ def has_decimal_commas(texts: Iterable[str]) -> bool:
     return commas > points
 
 
+@lru_cache(maxsize=4096)
 def parse_printed_number(text: str, *, decimal_comma: bool = False) -> float | None:
     """Read one plain number as printed; None if the text is anything else.
 
