@@ -171,6 +171,11 @@ class ReviewRow(TenantOwned):
             or self.values["interpretation"] == "critical"
         )
 
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether a check says that it cannot be as it is."""
+        return self.state == "contradiction"
+
 
 class ReviewRowVersion(TenantOwned):
     """What a row was at one version, and who made it so; nothing is overwritten.

@@ -68,8 +68,10 @@ function confirmAndGo() {
   const row = current();
   const all = rows();
   const after = all[all.indexOf(row) + 1] ?? next(row) ?? row;
+  // One that a check contradicts asks for a reason first: it stays the current one.
+  const asks = row?.querySelector('a[data-act="confirm"]');
   press(row, "confirm");
-  choose(after);
+  if (!asks) choose(after);
 }
 
 desk.addEventListener("keydown", (event) => {

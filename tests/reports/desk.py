@@ -55,7 +55,9 @@ def decide_all(review: Any, actor: Actor = NORA) -> None:
     for row in rows_of(review):
         if not row.is_decided:
             confirm_review_row(
-                **tenant_and_actor(review, actor), ref=ref_of(review, row.position)
+                **tenant_and_actor(review, actor),
+                ref=ref_of(review, row.position),
+                reason="Printed like this.",
             )
     for page in range(1, (review.job.pages or 0) + 1):
         record_page_shown_to_reviewer(

@@ -126,17 +126,22 @@ def set_review_row_box(
 
 
 @transaction.atomic
-def confirm_review_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
+def confirm_review_row(
+    *, tenant: Tenant, actor: Actor, ref: RowRef, reason: str = ""
+) -> SavedRow:
     """Confirm a row as it is, with its first LOINC candidate.
 
-    Raises: as set_review_row_loinc_code but for loinc_unknown. Source: Ours (workflow
-    D1).
+    reason: why it is kept; only of a row that a check contradicts, which needs one.
+    Raises: as set_review_row_loinc_code but for loinc_unknown; reason_missing,
+    reason_too_long. Source: Ours (workflow D1): no single key keeps an impossible value
+    or a contradiction.
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
+    why = validate_review_reason(reason) if row.is_contradicted else ""
     return save_and_recheck_review_rows(
         desk=desk,
-        changes=[Change(row, get_row_decision_before_reopening(row))],
+        changes=[Change(row, get_row_decision_before_reopening(row), reason=why)],
         verb="confirm_row",
     )
 

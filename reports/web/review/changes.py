@@ -75,27 +75,64 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
 
-PLAIN_ACTS = {"confirm": confirm_review_row, "undo": undo_review_row_change}
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.SIGN_REPORTS, write=True)
+def confirm_row(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+    """Confirm a row as it is; one that a check contradicts with a reason."""
+    review, row = find_review_row(request, review_id, position)
+    form = ReasonForm(read_posted(request))
+    seen = get_row_version_seen_by_member(request, row)
+    if request.method == "POST":
+        ref = build_row_version_reference(request, review_id, position)
+        try:
+            saved = confirm_review_row(
+                tenant=request.tenant,
+                actor=request.actor,
+                ref=ref,
+                reason=request.POST.get("reason", ""),
+            )
+        except (NotFound, NotAllowed):
+            raise
+        except DomainError as refusal:
+            if "reason" not in request.POST:
+                return render_row_with_refused_change(request, ref, refusal)
+            seen = row.version if is_row_changed_meanwhile_error(refusal) else seen
+            if form.is_valid():
+                form.add_error(None, refusal.message)
+        else:
+            return render_saved_review_row(
+                request, ref, [one.position for one in saved.others]
+            )
+    return render_review_row_dialog(
+        request,
+        review,
+        row,
+        form,
+        title=_("Keep value despite a failed check"),
+        verb=_("Keep value"),
+        seen=seen,
+    )
 
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def confirm_row_or_undo_change(
-    request: TenantRequest, review_id: str, position: int, act: str
+def undo_row_change(
+    request: TenantRequest, review_id: str, position: int
 ) -> HttpResponse:
-    """Confirm a row as it is, or undo its last change."""
+    """Undo the last change of a row."""
     ref = build_row_version_reference(request, review_id, position)
-    # An undoing may put boxes back.
-    before = find_review_row(request, review_id, position)[1] if act == "undo" else None
+    before = find_review_row(request, review_id, position)[1]
     try:
-        saved = PLAIN_ACTS[act](tenant=request.tenant, actor=request.actor, ref=ref)
+        saved = undo_review_row_change(
+            tenant=request.tenant, actor=request.actor, ref=ref
+        )
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
         return render_row_with_refused_change(request, ref, refusal)
-    moved = (
-        list_page_numbers_of_rows(before, saved.row, *saved.others) if before else ()
-    )
+    # An undoing may put boxes back.
+    moved = list_page_numbers_of_rows(before, saved.row, *saved.others)
     return render_saved_review_row(
         request, ref, [row.position for row in saved.others], moved
     )

@@ -157,7 +157,8 @@ def build_review_page_row(
     if values["interpretation"] == "critical" and row.is_included:
         why.append(_("Critical value. Record who was notified before you sign."))
     if row.reason:
-        why.append(_("Excluded: %(reason)s") % {"reason": row.reason})
+        words = _("Kept: %(reason)s") if row.is_included else _("Excluded: %(reason)s")
+        why.append(words % {"reason": row.reason})
     match = next(iter(values["loinc_matches"]), None)
     code = match["loinc_code"] if match else ""
     flag = _flag(values)

@@ -62,13 +62,6 @@ urlpatterns = [
         name="review_merge",
     ),
     path(f"{_ROW}redraw/", changes.set_row_position_on_page, name="review_redraw"),
-    *(
-        path(
-            f"{_ROW}{act}/",
-            changes.confirm_row_or_undo_change,
-            {"act": act},
-            name="review_settle",
-        )
-        for act in changes.PLAIN_ACTS
-    ),
+    path(f"{_ROW}confirm/", changes.confirm_row, name="review_confirm"),
+    path(f"{_ROW}undo/", changes.undo_row_change, name="review_undo"),
 ]

@@ -12,7 +12,13 @@ from django.test import Client
 from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
-from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
+from reports.models import (
+    LoincAlias,
+    Review,
+    ReviewComment,
+    ReviewRow,
+    ReviewRowVersion,
+)
 from reports.operations.review.reviews import claim_review
 from reports.operations.review.rows import confirm_review_row, edit_review_row_text
 from reports.parser.checks.repeats import check_repeated_tests
@@ -510,3 +516,32 @@ def test_the_value_before_is_shown_with_the_change_since(nora, user):
     page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
 
     assert "Previous value: 98 mg/dL on 2026-01-05, change +7" in page
+
+
+def test_a_contradicted_value_is_kept_with_a_reason_only(alice_tenant, nora) -> None:
+    user = make_user(tenant=alice_tenant)
+    note = Note(NoteCode.IMPLAUSIBLE, RowState.CONTRADICTION, (0,))
+    report = make_parsed(results=(make_parsed_result(),), notes=(note,))
+    review = make_review(user=user, report=report, claimed_by=nora.actor)
+    ReviewRow.objects.for_tenant(alice_tenant).update(state="contradiction")
+    url = f"{QUEUE}{review.id}/rows/0/confirm/"
+
+    page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()
+    assert f'hx-post="{url}"' not in page
+    assert f'hx-get="{url}?version=1"' in page
+    asked = nora.web.get(f"{url}?version=1", headers=HTMX).content.decode()
+    assert "Keep value despite a failed check" in asked
+    for given in ({}, {"reason": " "}):
+        refused = nora.web.post(url, {"version": 1, **given}, headers=HTMX)
+        assert refused.status_code == 422
+        (row,) = rows_of(review)
+        assert (row.decision, row.version) == ("undecided", 1)
+
+    kept = nora.web.post(
+        url, {"version": 1, "reason": "Called the lab: right."}, headers=HTMX
+    )
+
+    assert kept.status_code == 200
+    assert "Kept: Called the lab: right." in kept.content.decode()
+    (row,) = rows_of(review)
+    assert (row.decision, row.reason) == ("confirmed", "Called the lab: right.")
