@@ -9,6 +9,7 @@ the reference data, so that archiving or renaming one affects no other tenant.
 from __future__ import annotations
 
 import uuid
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -32,6 +33,8 @@ from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from portal.lib.tenancy import HasPrimaryKey, TenantRow
 
 PANEL_NAME_MAX_LENGTH = 150
@@ -179,6 +182,13 @@ class Marker(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+def sum_prices(markers: Iterable[Marker]) -> Decimal | None:
+    """Return what markers cost together in US dollars; None if one has no price."""
+    prices = [marker.price for marker in markers]
+    known = [price for price in prices if price is not None]
+    return sum(known, Decimal()) if len(known) == len(prices) else None
 
 
 class ExpectedResult(models.Model):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count
 
 from labs.models import ExpectedResult, LabTest, Marker
+from labs.models.catalogue import sum_prices
 from labs.queries.catalogue import list_labs
 from labs.states.analytes import Analyte, parse_analyte
 from labs.states.compendium import ConversionReason, Relation
@@ -149,12 +150,12 @@ class PanelConversion:
     @property
     def price(self) -> Decimal | None:
         """Return the sum of the chosen tests' prices; None if one has none."""
-        return _sum_prices(one.test.marker for one in self.chosen)
+        return sum_prices(one.test.marker for one in self.chosen)
 
     @property
     def source_price(self) -> Decimal | None:
         """Return the sum of what the tests cost that something was chosen for."""
-        return _sum_prices(
+        return sum_prices(
             one.source.marker for one in self.tests if one.source and one.chosen
         )
 
@@ -468,12 +469,6 @@ def _rank(candidate: Candidate) -> tuple[float, float, int, Decimal, int]:
         price,
         marker.pk,
     )
-
-
-def _sum_prices(markers: Iterable[Marker]) -> Decimal | None:
-    prices = [marker.price for marker in markers]
-    known = [price for price in prices if price is not None]
-    return sum(known, Decimal()) if len(known) == len(prices) else None
 
 
 def _list_changes(source: Marker, target: Marker) -> list[ConversionReason]:

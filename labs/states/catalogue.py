@@ -122,3 +122,19 @@ class ChangeKind(OpenChoices):
     CHANGED = "changed", gettext_lazy("Changed")
     RETIRED = "retired", gettext_lazy("Retired")
     RESTORED = "restored", gettext_lazy("Restored")
+
+
+class PriceComponent(OpenChoices):
+    """A charge of an order (contract section 10, the client's models)."""
+
+    LAB_CHARGE = "lab_charge", gettext_lazy("Lab")
+    MOBILE_PHLEBOTOMY_CHARGE = "mobile_phlebotomy_charge", gettext_lazy("Visit at home")
+    DELIVERED_KIT_CHARGE = "delivered_kit_charge", gettext_lazy("Delivered kit")
+
+
+# What an order costs beside the lab; visits to a service center cost nothing more
+# (contract 6.18) and on site the team collects itself.
+CHARGE_OF_METHOD: dict[str, PriceComponent] = {
+    CollectionMethod.AT_HOME_PHLEBOTOMY: PriceComponent.MOBILE_PHLEBOTOMY_CHARGE,
+    CollectionMethod.TESTKIT: PriceComponent.DELIVERED_KIT_CHARGE,
+}

@@ -197,6 +197,8 @@ DESCRIPTIONS = {
     "list_lab_test_markers": "The markers of a test, with those that a result may "
     "lead to.",
     "list_labs": "Laboratories that this installation knows.",
+    "estimate_order_set_pricing": "What the lab charges the team, by marker. A price "
+    "that is not known is said to be, and so is the whole then; it is never 0.",
     "list_order_set_markers": "The markers that an order with this order set would "
     "measure.",
     "list_markers": "Markers of all labs, or of one.",

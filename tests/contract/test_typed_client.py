@@ -38,7 +38,6 @@ LEFT_OUT = (
     "/v2/link/code/",
     "/v2/link/provider/",
     "/v2/team/svix/",
-    "/v3/lab_test/estimate",
     "/v3/unmatched_result_test",
 )
 ADDRESS = junction.Address(**PLACE)
@@ -168,6 +167,9 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
         "idempotency_key": "one",
     }
     orders = client.lab_tests
+    estimate = orders.estimate_order_set_pricing(
+        order_sets=[fields["order_set"]], modality="walk_in_test", us_state="AZ"
+    )
     order = orders.create_order(**fields).order
     again = orders.create_order(**fields).order
     orders.simulate_order_process(
@@ -199,6 +201,7 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
         order_ids=[order.id],
     )
 
+    assert estimate.data[0].aggregate_pricing == estimate.data[0].components[0].pricing
     assert again.id == order.id
     assert order.patient_details.medical_proxy == GUARANTOR
     assert [day.date for day in days] == [f"2026-03-{3 + day:02}" for day in range(14)]

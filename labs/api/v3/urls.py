@@ -25,6 +25,7 @@ from labs.api.v3.catalogue.views import (
     LabTestsView,
     LabTestView,
     MarkersView,
+    OrderSetPricesView,
     PanelMarkersView,
     SetMarkersView,
 )
@@ -87,6 +88,11 @@ from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
     mount_api_view("lab_test", LabTestListView, "api-lab-test-list"),
+    mount_api_view(
+        "lab_test/estimate_order_set_pricing",
+        OrderSetPricesView,
+        "api-order-set-prices",
+    ),
     mount_api_view("lab_test/lab_account", LabAccountsView, "api-lab-accounts"),
     mount_api_view(
         "lab_test/<lab_test_id>/collection_instruction_pdf",

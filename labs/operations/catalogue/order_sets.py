@@ -12,7 +12,7 @@ from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
 from labs.models import LabTest, Marker
-from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH, sum_prices
 from labs.operations.catalogue.locks import lock_catalogue_for_order
 from labs.states.catalogue import Generation, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
@@ -54,6 +54,20 @@ class ResolvedSet:
     added: tuple[Marker, ...]
     markers: tuple[Marker, ...]
 
+    @property
+    def price(self) -> Decimal | None:
+        """Return what the lab charges for the set in US dollars; None if unknown.
+
+        A single panel may have a price of its own. Any other is the sum of its markers,
+        each once, and is unknown while one of them has no price: a panel without own
+        price counts such markers as 0.
+        """
+        if len(self.panels) == 1 and not self.added:
+            price: Decimal = self.panels[0].price
+            if price != _sum_known_prices(self.markers):
+                return price
+        return sum_prices(self.markers)
+
 
 def resolve_order_set(
     *,
@@ -69,9 +83,23 @@ def resolve_order_set(
     collection_method_missing, collection_method_mismatch, several_labs,
     lab_test_not_active, marker_not_orderable. Source: Contract 6.4, 6.6.
     """
+    lock_catalogue_for_order(tenant)
+    return check_order_set(tenant=tenant, order_set=order_set, method=method, lab=lab)
+
+
+def check_order_set(
+    *,
+    tenant: Tenant,
+    order_set: OrderSet,
+    method: CollectionMethod | str | None = None,
+    lab: Lab | None = None,
+) -> ResolvedSet:
+    """Resolve an order set that is not ordered now: no catalogue update waits for it.
+
+    Raises: as resolve_order_set. Source: Contract 6.4, 6.6.
+    """
     _validate_add_on(order_set)
     _require_method_of_add_on(order_set, method)
-    lock_catalogue_for_order(tenant)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERABLE)
     _require_no_retired_marker(panels)
@@ -142,9 +170,7 @@ def find_or_create_panel_of_order_set(
         reference_slug=slug,
         sample_type=resolved.markers[0].sample_type,
         method=str(resolved.method),
-        price=sum(
-            (marker.price or Decimal() for marker in resolved.markers), Decimal()
-        ),
+        price=_sum_known_prices(resolved.markers),
         fasting=any(marker.fasting for marker in resolved.markers),
         status=LabTestStatus.ACTIVE,
         generation=Generation.AUTO,
@@ -158,6 +184,10 @@ def find_or_create_panel_of_order_set(
         made: LabTest = rows.get(reference_slug=slug)
         return made
     return panel
+
+
+def _sum_known_prices(markers: Sequence[Marker]) -> Decimal:
+    return sum((marker.price or Decimal() for marker in markers), Decimal())
 
 
 def _validate_add_on(order_set: OrderSet) -> None:

@@ -16,13 +16,15 @@ from labs.payloads import (
     build_lab_test,
     build_marker,
 )
-from labs.states.accounts import DelegatedFlow, LabAccountStatus
+from labs.states.accounts import Billing, DelegatedFlow, LabAccountStatus
+from labs.states.catalogue import CHARGE_OF_METHOD, PriceComponent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from decimal import Decimal
 
     from labs.models import ExpectedResult, LabAccount, LabTest, Marker
+    from labs.operations.catalogue.order_sets import ResolvedSet
     from labs.queries.catalogue import MarkerPage
 
 
@@ -122,6 +124,31 @@ class LabAccountList(TypedDict):
     data: list[LabAccountAnswer]
 
 
+class _Charge(TypedDict):
+    id: Annotated[str, PriceComponent]
+    pricing: PriceAnswer
+
+
+class PriceComponentAnswer(_Charge, total=False):
+    """One charge of an order; `marker_breakdown` is the lab's charge by marker ID."""
+
+    marker_breakdown: dict[str, PriceAnswer]
+
+
+class OrderSetPrice(TypedDict):
+    """What an order set would cost, whole and by charge."""
+
+    aggregate_pricing: PriceAnswer
+    components: list[PriceComponentAnswer]
+
+
+class OrderSetPrices(TypedDict):
+    """Estimates of order sets, in the order they were sent."""
+
+    currency: str
+    data: list[OrderSetPrice]
+
+
 Labs = list[LabAnswer]
 LabTests = list[LabTestAnswer]
 
@@ -179,6 +206,34 @@ def build_price(amount: Decimal | None) -> PriceAnswer:
     if amount is None:
         return {"unspecified": "refer_to_contract"}
     return {"base_amount_minor": int(amount * 100)}
+
+
+def build_order_set_price(resolved: ResolvedSet, billing: str) -> OrderSetPrice:
+    """Build what an order set would cost the team.
+
+    The catalogue has what a lab bills the team, so the charge is unavailable where
+    somebody else is billed. Kits and visits at home cost what no price list says; a
+    whole is unknown with any of its parts. Source: Ours: nothing unknown counts as 0.
+    """
+    is_ours = billing == Billing.CLIENT_BILL
+    lab_charge: PriceComponentAnswer = {
+        "id": PriceComponent.LAB_CHARGE,
+        "pricing": build_price(resolved.price) if is_ours else _unavailable(),
+        "marker_breakdown": {
+            str(marker.pk): build_price(marker.price) if is_ours else _unavailable()
+            for marker in resolved.markers
+        },
+    }
+    further = CHARGE_OF_METHOD.get(resolved.method)
+    components = [lab_charge]
+    if further is not None:
+        components.append({"id": further, "pricing": _unavailable()})
+    whole = lab_charge["pricing"] if further is None else _unavailable()
+    return {"aggregate_pricing": whole, "components": components}
+
+
+def _unavailable() -> PriceAnswer:
+    return {"unspecified": "price_unavailable"}
 
 
 def build_lab_account(account: LabAccount) -> LabAccountAnswer:

@@ -30,11 +30,16 @@ from labs.api.v3.catalogue.outputs import (
     LabTestPage,
     LabTests,
     MarkersPage,
+    OrderSetPrices,
     build_lab_test_page,
     build_markers_page,
+    build_order_set_price,
 )
-from labs.api.v3.orders.inputs import OrderSetInputs
-from labs.operations.catalogue.order_sets import list_markers_of_order_set
+from labs.api.v3.orders.inputs import OrderSetInputs, OrderSetPriceInputs
+from labs.operations.catalogue.order_sets import (
+    check_order_set,
+    list_markers_of_order_set,
+)
 from labs.operations.catalogue.panels import create_lab_test, update_lab_test
 from labs.payloads import (
     LabTestAnswer,
@@ -151,6 +156,33 @@ class SetMarkersView(CatalogueAPIView):
         filters = MarkerFilters(lab=lab, marker_ids=marker_ids)
         found = list_markers_page(tenant=self.tenant, filters=filters, **query)
         return Response(build_markers_page(found, **query))
+
+
+class OrderSetPricesView(CatalogueAPIView):
+    """POST /v3/lab_test/estimate_order_set_pricing."""
+
+    reading = ("POST",)
+
+    @describe_api_operation(
+        "estimate_order_set_pricing",
+        "Estimate the price of order sets",
+        answer=OrderSetPrices,
+        body=OrderSetPriceInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        body = validate_post_body(request, OrderSetPriceInputs)
+        resolved = [
+            check_order_set(
+                tenant=self.tenant,
+                order_set=parse_order_set(sent),
+                method=body["modality"],
+                lab=self.get_lab(sent),
+            )
+            for sent in body["order_sets"]
+        ]
+        data = [build_order_set_price(one, body["billing"]) for one in resolved]
+        return Response({"currency": "USD", "data": data})
 
 
 class PanelMarkersView(CatalogueAPIView):

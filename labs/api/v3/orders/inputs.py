@@ -26,7 +26,7 @@ from labs.operations.catalogue.order_sets import OrderSet
 from labs.operations.orders.kits import KitRegistration, KitRequest
 from labs.operations.orders.plans import OrderRequest
 from labs.operations.orders.recreations import RecreationRequest
-from labs.states.accounts import Billing
+from labs.states.accounts import US_STATES, Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
 from portal.lib.api.errors import FieldError, RequestInvalid
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ADD_ON_MAX = 200
+PRICED_SETS_MAX = 20
 RESEND_WINDOW = timedelta(days=60)  # Contract 6.5
 
 
@@ -76,6 +77,17 @@ class OrderSetInputs(Inputs):
     )
     add_on = AddOnInputs(required=False)
     lab_account_id = Uuid(required=False)
+
+
+class OrderSetPriceInputs(Inputs):
+    """Order sets to price for a patient of a state; imported prices have no states."""
+
+    order_sets = serializers.ListField(
+        child=OrderSetInputs(), allow_empty=False, max_length=PRICED_SETS_MAX
+    )
+    modality = OpenEnum(CollectionMethod)
+    us_state = serializers.ChoiceField(choices=sorted(US_STATES))
+    billing = OpenEnum(Billing, default=Billing.CLIENT_BILL)
 
 
 class _CommentFields(Inputs):

@@ -34,6 +34,7 @@ pytestmark = pytest.mark.django_db
 LIST = "/v3/lab_test"
 PANELS = "/v3/lab_tests"
 MARKERS = "/v3/lab_tests/markers"
+ESTIMATE = "/v3/lab_test/estimate_order_set_pricing"
 
 
 @pytest.fixture
@@ -284,6 +285,111 @@ def test_an_order_set_that_names_nothing_is_refused(alice_api, body, status, cod
     reply = alice_api.post("/v3/lab_tests/list_order_set_markers", body)
 
     assert (reply.status_code, reply.json()["code"]) == (status, code)
+
+
+def estimate(api, *panels, **fields):
+    sets = [{"lab_test_ids": [str(one.pk) for one in held]} for held in panels]
+    body = {"order_sets": sets, "modality": "walk_in_test", "us_state": "AZ"}
+    return api.post(ESTIMATE, body | fields)
+
+
+def test_order_sets_are_priced_from_the_catalogue(alice_api, alice_tenant, lab):
+    one, two = (make_marker(lab=lab, price=Decimal(x)) for x in ("12.35", "20.10"))
+    unpriced = make_marker(lab=lab, price=None)
+    free = make_marker(lab=lab, price=Decimal())
+    cheap, both, open_, gratis = (
+        make_lab_test(tenant=alice_tenant, lab=lab, markers=markers, price=price)
+        for markers, price in (
+            ((one, two), Decimal("30.00")),  # below the sum: its own price
+            ((one,), Decimal("12.35")),
+            ((two, unpriced), Decimal("20.10")),  # counts the unknown as 0
+            ((free,), Decimal()),
+        )
+    )
+    kept = holdings(alice_tenant)
+
+    reply = estimate(alice_api, (cheap,), (cheap, both), (open_,), (gratis,))
+
+    cost = [{"base_amount_minor": amount} for amount in (1235, 2010)]
+    unknown = {"unspecified": "refer_to_contract"}
+    assert reply.json()["currency"] == "USD"
+    pair = {str(one.pk): cost[0], str(two.pk): cost[1]}
+    assert [priced["components"] for priced in reply.json()["data"]] == [
+        [{"id": "lab_charge", "pricing": pricing, "marker_breakdown": markers}]
+        for pricing, markers in (
+            ({"base_amount_minor": 3000}, pair),
+            ({"base_amount_minor": 3245}, pair),
+            (unknown, {str(two.pk): cost[1], str(unpriced.pk): unknown}),
+            ({"base_amount_minor": 0}, {str(free.pk): {"base_amount_minor": 0}}),
+        )
+    ]
+    assert [priced["aggregate_pricing"] for priced in reply.json()["data"]] == [
+        priced["components"][0]["pricing"] for priced in reply.json()["data"]
+    ]
+    check_answer(reply, "post", ESTIMATE)
+    assert holdings(alice_tenant) == kept
+
+
+@pytest.mark.parametrize(
+    ("method", "billing", "lab_price", "charge"),
+    [
+        ("testkit", "client_bill", {"base_amount_minor": 1000}, "delivered_kit_charge"),
+        (
+            *("at_home_phlebotomy", "client_bill", {"base_amount_minor": 1000}),
+            "mobile_phlebotomy_charge",
+        ),
+        ("walk_in_test", "patient_bill", {"unspecified": "price_unavailable"}, None),
+    ],
+)
+def test_a_charge_without_a_price_leaves_the_whole_unknown(
+    alice_api, alice_tenant, lab, method, billing, lab_price, charge
+):
+    marker = make_marker(lab=lab, price=Decimal(10))
+    panel = make_lab_test(
+        tenant=alice_tenant,
+        lab=lab,
+        markers=(marker,),
+        method=method,
+        price=marker.price,
+    )
+
+    reply = estimate(alice_api, (panel,), modality=method, billing=billing)
+
+    (priced,) = reply.json()["data"]
+    unknown = {"unspecified": "price_unavailable"}
+    assert priced["aggregate_pricing"] == unknown
+    assert priced["components"][0]["pricing"] == lab_price
+    assert priced["components"][0]["marker_breakdown"] == {str(marker.pk): lab_price}
+    assert priced["components"][1:] == (
+        [{"id": charge, "pricing": unknown}] if charge else []
+    )
+
+
+def test_what_could_not_be_ordered_is_not_priced(
+    alice_api, alice_tenant, charlie_tenant, lab
+):
+    panel = make_lab_test(tenant=alice_tenant, lab=lab)
+    theirs = make_lab_test(tenant=charlie_tenant, lab=lab)
+    archived = make_lab_test(
+        tenant=alice_tenant, lab=lab, status=LabTestStatus.INACTIVE
+    )
+
+    for held, fields, code in (
+        ((theirs,), {}, "lab_test_not_found"),
+        ((archived,), {}, "lab_test_not_active"),
+        ((panel,), {"modality": "testkit"}, "collection_method_mismatch"),
+        ((), {}, "order_set_empty"),
+    ):
+        assert estimate(alice_api, held, **fields).json()["code"] == code
+    refused: tuple[tuple[dict[str, object], list[str]], ...] = (
+        ({"us_state": "XX"}, ["body", "us_state"]),
+        ({"modality": "post"}, ["body", "modality"]),
+        ({"order_sets": []}, ["body", "order_sets"]),
+        ({"order_sets": [{}] * 21}, ["body", "order_sets"]),
+    )
+    for invalid, where in refused:
+        reply = estimate(alice_api, (panel,), **invalid)
+        assert [place for place, _ in error_lines(reply)] == [where]
 
 
 def test_a_marker_is_read_by_its_labs_code(alice_api, alice_tenant, lab):
