@@ -70,6 +70,7 @@ REASONS = {
         " reviews/<str:review_id>/reject/ reviews/<str:review_id>/waive/"
         " reviews/<str:review_id>/rows/<int:position>/comment/"
         " reviews/<str:review_id>/rows/<int:position>/exclude/"
+        " reviews/<str:review_id>/rows/<int:position>/confirm/"
         " api-order-communication"
     ),
     "links to connect sources, whom they are for by the customer's id": (

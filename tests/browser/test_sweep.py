@@ -85,8 +85,9 @@ def pages_that_are_shown(client, paths):
 def test_every_page_is_sound_in_every_look(visit, alice, samples, part):  # noqa: F811
     alice.is_staff = True
     alice.save(update_fields=["is_staff"])
-    # Some pages are a clinician's alone.
-    Membership.objects.filter(member=alice).update(roles=[Role.OWNER, Role.CLINICIAN])
+    # Some pages are a clinician's alone, some a physician's.
+    roles = [Role.OWNER, Role.CLINICIAN, Role.PHYSICIAN]
+    Membership.objects.filter(member=alice).update(roles=roles)
     # A customer may make their ids as long as this, without a place to break them.
     User.unscoped.update(client_user_id=RPad("client_user_id", 255, Value("x")))
     client = Client()
