@@ -74,7 +74,7 @@ _NORMAL, _ABNORMAL, _CRITICAL = (
 _PATIENTS = tuple(
     tuple(line.split("|"))
     for line in (
-        "Helena|Marsh|female|1988-04-17|14 Orchard Row|Tempe|AZ|85281",
+        "Helena|Marsh|female|1979-04-12|14 Orchard Row|Tempe|AZ|85281",
         "Owen|Castellan|male|1992-09-03|220 Quarry Lane|New York|NY|10016",
         "Walter|Ingram|male|1961-11-02|7 Saguaro Court|Phoenix|AZ|85004",
         "Lotte|Bramhall|female|1985-01-26|31 Mill Street|Boston|MA|02108",

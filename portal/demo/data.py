@@ -86,10 +86,11 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 "mbr_20418",
                 ("oura", "apple_health_kit"),
                 "Europe/Lisbon",
-                date(1988, 4, 17),
+                date(1979, 4, 12),  # as printed on the reports
                 ("metabolic-panel.pdf", "blood-count.pdf"),
             ),
             DemoUser("mbr_20419", ("fitbit",), "America/New_York"),
+            # Held: another user's file, with another birth date.
             DemoUser(
                 "mbr_20422",
                 ("dexcom_v3", "withings"),
@@ -135,7 +136,7 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 "nf-001",
                 ("withings",),
                 "America/Phoenix",
-                date(1970, 1, 9),
+                date(1979, 4, 12),
                 ("blood-count.pdf",),
             ),
             DemoUser("nf-002", ("apple_health_kit",), "America/Denver"),
