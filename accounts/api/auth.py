@@ -79,7 +79,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 def _read_other_header(request: Request) -> str:
     """Return a key of the former header, or an access token; empty without either.
 
-    Who uses the former header is told so in the answer (RFC 9745).
+    Answers to calls with the former header carry `Deprecation` (RFC 9745).
     """
     key: str = request.META.get(_FORMER_META_KEY, "")
     if key and settings.API_FORMER_KEY_HEADER:

@@ -36,7 +36,7 @@ class CriticalAlert(TenantOwned):
 
     rules = TableRules(
         erasure=ErasureRule(("order__user__uuid", "user__uuid")),
-        data_classes=("lab_messages", "orders"),
+        data_classes=("lab_messages", "orders", "reports", "unread_reports"),
         route_parameters={"alert_id": "pk"},
     )
 

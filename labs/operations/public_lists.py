@@ -47,8 +47,8 @@ def import_diagnosis_codes(*, lines: Iterable[str]) -> int:
     The file is the "order file" of CMS: order number (columns 1 to 5), code without
     point (7 to 13), 1 for a billable code or 0 for a header (15), short (17 to 76) and
     long description (from 78). Headers are left out: they can't be billed. Raises:
-    public_list_invalid (the lines and their faults). Source: ICD-10-CM Code
-    Descriptions in Tabular Order, icd10OrderFiles.pdf (CMS, fiscal year 2026).
+    public_list_invalid (the lines and their faults). Source: the columns as several
+    public programs read this file (looked up on 2026-11-24).
     """
     found: dict[str, DiagnosisCode] = {}
     headers: set[str] = set()

@@ -19,7 +19,7 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What somebody wants to do; its operations are those below one of `prefixes`."""
+    """A task of the API reference; its operations are those below one of `prefixes`."""
 
     slug: str
     name: str
@@ -168,7 +168,7 @@ DESCRIPTIONS = {
     "disconnected. The data is erased after 7 days.",
     "disconnect_provider": "Ends the connection. Data that arrived stays, and new data "
     "is no longer read.",
-    "list_devices": "Devices that sent data, or that a source told of.",
+    "list_devices": "Devices that sent data, or that a source listed.",
     "get_device": "A device of the user.",
     "record_user_info": "Replaces the record: send every required field each time.",
     "get_latest_user_info": "What was last recorded; not found before that.",

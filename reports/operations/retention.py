@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from labs.queries.results.critical import select_reports_with_open_alert
 from portal.lib.database.retention import (
     count_rows_and_find_oldest,
     delete_rows_in_batches,
@@ -53,8 +54,11 @@ def delete_old_completed_reports(tenant: Tenant, before: datetime) -> Iterator[i
 def _ended(
     tenant: Tenant, before: datetime, status: ParsingJobStatus
 ) -> ParsingJobQuerySet:
-    found: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).filter(
-        status=status, finished_at__lt=before
+    """A report whose critical values nobody acknowledged stays."""
+    found: ParsingJobQuerySet = (
+        ParsingJob.objects.for_tenant(tenant)
+        .filter(status=status, finished_at__lt=before)
+        .exclude(pk__in=select_reports_with_open_alert(tenant=tenant))
     )
     return found
 
@@ -64,4 +68,6 @@ def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
 
 
 def _drop(tenant: Tenant, keys: list[UUID]) -> None:
-    delete_parsing_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))
+    delete_parsing_jobs(
+        tenant.pk, ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys)
+    )

@@ -1,4 +1,4 @@
-"""Read catalogue files as somebody uploads them, and pack exports to download."""
+"""Read uploaded catalogue files, and pack exports to download."""
 
 from __future__ import annotations
 

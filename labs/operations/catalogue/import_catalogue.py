@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from labs.operations.catalogue.catalogue_rows import CatalogueRows
     from portal.lib.actor import Actor
 
-# As many as are compared while somebody waits.
+# More take longer to compare than a page may take.
 OWN_MARKERS_MAX = 10_000
 _FAULTS_SHOWN = 20
 _DRAFT_LIFE = timedelta(days=1)
@@ -245,7 +245,7 @@ def _read_rows(contents: Mapping[str, bytes], labs: QuerySet[Lab]) -> CatalogueR
 
 
 def _list_slugs_of_others(owner: Tenant | None) -> frozenset[str]:
-    """Return the slugs that would name two labs for somebody."""
+    """Return the slugs that would name two labs of one tenant."""
     if owner is not None:
         others = Lab.objects.filter(owner=None, environment=owner.environment)
     else:

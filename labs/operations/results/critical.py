@@ -38,7 +38,6 @@ from portal.lib.web.links import build_absolute_url
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -81,7 +80,7 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
     running = alerts.filter(Q(acknowledged_at=None) | Q(version=None))
     # Descending, NULL comes first: one that is not acknowledged.
     found: CriticalAlert | None = running.order_by("-acknowledged_at").first()
-    return found or _start_clock(order.tenant, order=order, version=version)
+    return found or start_critical_clock(order.tenant, order=order, version=version)
 
 
 def open_critical_alert_without_order(*, tenant: Tenant) -> CriticalAlert:
@@ -90,86 +89,26 @@ def open_critical_alert_without_order(*, tenant: Tenant) -> CriticalAlert:
     In the caller's transaction. No event is sent: on the wire each is about an order,
     and matching the report sends it. Source: Ours (spec silent).
     """
-    return _start_clock(tenant)
+    return start_critical_clock(tenant)
 
 
-def open_critical_alert_of_parsed_report(
-    *,
-    tenant: Tenant,
-    user_id: int,
-    report_id: UUID,
-    results: list[dict[str, str | None]],
-) -> CriticalAlert:
-    """Open an alert of critical values in an uploaded report, or return its own.
+def start_critical_clock(tenant: Tenant, **about: object) -> CriticalAlert:
+    """Store an alert of `about` whose clock starts now, and enqueue its first mail.
 
-    In the caller's transaction. `results` have the shape of
-    InboundReport.critical_results, and replace those of an open alert. An acknowledged
-    one is returned if it had them all. No event is sent: the report's says the values.
-    Source: Ours: a value is critical whoever read it.
+    In the caller's transaction.
     """
-    rows = _lock_alerts_of_parsed_report(tenant, report_id)
-    for alert in rows:
-        if alert.acknowledged_at is None:
-            if alert.parsed_results != results:
-                alert.parsed_results = results
-                alert.save(update_fields=["parsed_results"])
-            return alert
-    values = [(one["name"], one["result"], one["unit"]) for one in results]
-    for alert in rows:
-        known = [
-            (one["name"], one["result"], one["unit"]) for one in alert.parsed_results
-        ]
-        if alert.user_id == user_id and all(value in known for value in values):
-            return alert
-    return _start_clock(
-        tenant, user_id=user_id, parsed_report_id=report_id, parsed_results=results
+    now = timezone.now()
+    due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
+    alert = CriticalAlert(
+        tenant=tenant,
+        opened_at=now,
+        due_at=due_at,
+        escalate_at=due_at,
+        **about,
     )
-
-
-def move_critical_alert_to_user(
-    *, tenant: Tenant, report_id: UUID, user_id: int | None
-) -> None:
-    """Move the alerts of an uploaded report to another user; None if it is not known.
-
-    In the caller's transaction. The clock of an open one goes on. What was acknowledged
-    was said of somebody else, so a new clock starts for the values. Source: Ours: no
-    value of one person is listed with another.
-    """
-    alerts = _lock_alerts_of_parsed_report(tenant, report_id)
-    for alert in alerts:
-        alert.user_id = user_id
-        alert.save(update_fields=["user"])
-    if alerts and all(alert.acknowledged_at is not None for alert in alerts):
-        _start_clock(
-            tenant,
-            user_id=user_id,
-            parsed_report_id=report_id,
-            parsed_results=alerts[-1].parsed_results,
-        )
-
-
-def close_critical_alert_of_parsed_report(
-    *, tenant: Tenant, actor: Actor, report_id: UUID, why: str
-) -> None:
-    """Close an open alert of an uploaded report that has no critical value after all.
-
-    In the caller's transaction. `why` is kept as the action. Nothing where none is
-    open. Source: Ours.
-    """
-    for alert in _lock_alerts_of_parsed_report(tenant, report_id):
-        if alert.acknowledged_at is not None:
-            continue
-        alert.acknowledged_at = timezone.now()
-        alert.member_name, alert.action = actor.label, why
-        alert.save(update_fields=["acknowledged_at", "member_name", "action"])
-        record_change(
-            tenant=tenant,
-            actor=actor,
-            verb="close_critical",
-            subject="critical_alert",
-            subject_id=alert.pk,
-            user_uuid=alert.person.uuid if alert.person else None,
-        )
+    alert.save(force_insert=True)
+    _enqueue_critical_mail(alert)
+    return alert
 
 
 def move_critical_alert_to_order(*, alert_id: int, order: Order) -> None:
@@ -457,33 +396,10 @@ def _validate_acknowledgement(
         )
 
 
-def _lock_alerts_of_parsed_report(
-    tenant: Tenant, report_id: UUID
-) -> list[CriticalAlert]:
-    """Lock the alerts of an uploaded report, first opened first."""
-    alerts = CriticalAlert.objects.for_tenant(tenant).filter(parsed_report_id=report_id)
-    return list(alerts.select_for_update().order_by("pk"))
-
-
 def _lock_alerts_of_order(order: Order) -> QuerySet[CriticalAlert]:
     alerts = CriticalAlert.objects.for_tenant(order.tenant).filter(order=order)
     locked: QuerySet[CriticalAlert] = alerts.select_for_update()
     return locked
-
-
-def _start_clock(tenant: Tenant, **about: object) -> CriticalAlert:
-    now = timezone.now()
-    due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
-    alert = CriticalAlert(
-        tenant=tenant,
-        opened_at=now,
-        due_at=due_at,
-        escalate_at=due_at,
-        **about,
-    )
-    alert.save(force_insert=True)
-    _enqueue_critical_mail(alert)
-    return alert
 
 
 def _enqueue_critical_mail(alert: CriticalAlert) -> None:

@@ -50,6 +50,20 @@ def list_acknowledged_critical_alerts(
     return list(last_first.select_related(*_SHOWN)[:limit])
 
 
+def select_reports_with_open_alert(*, tenant: Tenant) -> QuerySet[CriticalAlert, UUID]:
+    """Select the IDs of uploaded reports whose critical values nobody acknowledged.
+
+    A query to filter by, of users that are being deleted as well.
+    """
+    alerts = CriticalAlert.objects.for_tenant(tenant).filter(
+        acknowledged_at=None, parsed_report_id__isnull=False
+    )
+    found: QuerySet[CriticalAlert, UUID] = alerts.values_list(
+        "parsed_report_id", flat=True
+    )
+    return found
+
+
 def get_critical_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
     """Return one alert. Raises: critical_alert_not_found (404)."""
     found = _live_alerts(tenant).select_related(*_SHOWN).filter(pk=alert_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.operations.results.critical import (
+from labs.operations.results.critical_reports import (
     close_critical_alert_of_parsed_report,
     move_critical_alert_to_user,
     open_critical_alert_of_parsed_report,

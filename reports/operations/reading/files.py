@@ -19,6 +19,9 @@ from uuid import uuid4
 from django.db import connection, transaction
 from django.utils import timezone
 
+from labs.operations.results.critical_reports import (
+    delete_critical_alerts_of_parsed_reports,
+)
 from portal.lib import storage
 from reports.models import ParsingJob, ReportFile
 from reports.parser.report import FailureReason, UnreadableReport
@@ -121,17 +124,21 @@ def erase_user_reports(tenant_pk: int, user_uuid: UUID) -> None:
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
     delete_parsing_jobs(
-        ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+        tenant_pk,
+        ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid),
     )
 
 
-def delete_parsing_jobs(jobs: QuerySet[ParsingJob]) -> None:
-    """Delete jobs with their rows and files, in the caller's transaction.
+def delete_parsing_jobs(tenant_pk: int, jobs: QuerySet[ParsingJob]) -> None:
+    """Delete jobs with rows, files and critical alerts, in the caller's transaction.
 
     Their files go on commit.
     """
     files = ReportFile.unscoped.filter(job__in=jobs)
     names = list(files.values_list("stored_as", flat=True))
+    delete_critical_alerts_of_parsed_reports(
+        tenant_pk=tenant_pk, report_ids=list(jobs.values_list("pk", flat=True))
+    )
     with connection.cursor() as cursor:
         # Signatures can be deleted only where this is said (migration 0005).
         cursor.execute("SELECT set_config('assay.erasing', 'on', true)")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from labs.operations.results.critical import move_critical_alert_to_user
+from labs.operations.results.critical_reports import move_critical_alert_to_user
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow
 from reports.operations.review.reviews import (

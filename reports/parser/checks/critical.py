@@ -10,7 +10,8 @@ low hematocrit); Barnsley Hospital NHS Foundation Trust, Critical results (high
 hemoglobin); Starling Physicians, Laboratory critical results (platelets); Citi Lab,
 Panic values (neutrophils, fibrinogen); Homerton University Hospital, Urgent chemical
 pathology results (low glucose and magnesium in moles). Other molar limits are those of
-SWLP and of the article. All but the article as read in November 2026.
+SWLP and of the article. The lists were read in excerpts in November 2026, the article
+in a reprint of its table.
 """
 
 from __future__ import annotations

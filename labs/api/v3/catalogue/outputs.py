@@ -212,7 +212,7 @@ def build_order_set_price(resolved: ResolvedSet, billing: str) -> OrderSetPrice:
     """Build what an order set would cost the team.
 
     The catalogue has what a lab bills the team, so the charge is unavailable where
-    somebody else is billed. Kits and visits at home cost what no price list says; a
+    another payer is billed. Kits and visits at home have no price list; a
     whole is unknown with any of its parts. Source: Ours: nothing unknown counts as 0.
     """
     is_ours = billing == Billing.CLIENT_BILL

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -17,6 +17,11 @@ from reports.operations.jobs.critical import open_or_close_alert_of_critical_val
 from reports.operations.jobs.holds import reject_held_report
 from reports.operations.jobs.parsing import store_parsing_results
 from reports.operations.jobs.status import mark_parsing_job_started
+from reports.operations.reading.files import erase_user_reports
+from reports.operations.retention import (
+    count_old_failed_reports,
+    delete_old_failed_reports,
+)
 from reports.operations.review.gates import (
     CriticalNotification,
     move_report_to_other_user,
@@ -235,7 +240,7 @@ def test_the_alert_follows_its_report_to_another_user(
     assert {(one.user_id, one.parsed_report_id) for one in alerts} == {
         (other.id, review.job_id)
     }
-    # What was acknowledged was about somebody else: the right person's clock starts.
+    # What was acknowledged was about another person: the right person's clock starts.
     (running,) = alerts.filter(acknowledged_at=None)
     assert (running.pk == alert.pk) != is_acknowledged
     assert [one["result"] for one in running.parsed_results] == ["6.9"]
@@ -304,3 +309,41 @@ def test_a_critical_value_edited_away_closes_its_alert_when_signed(
     assert closed.action == "Signed without a critical value."
     assert closed.member_name == NORA.label
     assert CriticalAlert.objects.for_tenant(alice_tenant).count() == 1
+
+
+@pytest.mark.django_db
+def test_values_of_an_alert_go_with_their_report_and_only_once_acknowledged(
+    alice_tenant, charlie_tenant, django_capture_on_commit_callbacks
+) -> None:
+    review, alert = make_review_with_alert(make_user(tenant=alice_tenant))
+    _other, kept = make_review_with_alert(make_user(tenant=charlie_tenant))
+    reject_report(
+        **tenant_and_actor(review),
+        review_id=review.id,
+        reason=RejectionReason.WRONG_PERSON,
+    )
+    later = timezone.now() + timedelta(days=1)
+
+    assert count_old_failed_reports(alice_tenant, later).number == 0
+    assert list(delete_old_failed_reports(alice_tenant, later)) == []
+    CriticalAlert.objects.for_tenant(alice_tenant).update(acknowledged_at=later)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert list(delete_old_failed_reports(alice_tenant, later)) == [1]
+
+    assert list(CriticalAlert.unscoped.values_list("pk", flat=True)) == [kept.pk]
+    assert alert.pk != kept.pk
+
+
+@pytest.mark.django_db
+def test_erasure_takes_an_open_alert_of_a_report_of_nobody_known(alice_tenant) -> None:
+    user = make_user(tenant=alice_tenant)
+    review, _alert = make_review_with_alert(user)
+    reject_report(
+        **tenant_and_actor(review),
+        review_id=review.id,
+        reason=RejectionReason.WRONG_PERSON,
+    )
+
+    erase_user_reports(alice_tenant.pk, user.uuid)
+
+    assert not CriticalAlert.objects.for_tenant(alice_tenant).exists()
