@@ -61,6 +61,7 @@ UNSCOPED_MODULES = {
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
+    "labs/operations/results/critical_reports.py": "deletes by keys of one tenant's reports",
     "labs/operations/shipments/couriers.py": "a courier is read before its tenant",
     "labs/operations/connections/mllp.py": "serves connections of all teams",
     "labs/operations/connections/answers.py": "the sweep of messages that ended",
