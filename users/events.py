@@ -69,6 +69,29 @@ _CONNECTION_ERROR: dict[str, Any] = {
     },
 }
 
+_GAP: dict[str, Any] = {
+    "type": "object",
+    "required": ["user_id", "provider", "time_zone", "days"],
+    "properties": {
+        "user_id": {"type": "string", "format": "uuid"},
+        "provider": {"type": "string"},
+        "time_zone": {"type": "string"},
+        "days": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["resource", "date", "state", "error_type"],
+                "properties": {
+                    "resource": {"type": "string"},
+                    "date": {"type": "string", "format": "date"},
+                    "state": {"type": "string"},
+                    "error_type": {"type": ["string", "null"]},
+                },
+            },
+        },
+    },
+}
+
 
 def _list_summary_events() -> Iterator[EventType]:
     for resource in SUMMARIES.values():
@@ -124,6 +147,16 @@ EVENT_TYPES = (
         "provider.device.updated",
         "A device of a user was updated by its source.",
         DEVICE,
+    ),
+    EventType(
+        "provider.gap.opened",
+        "Days of a source's data are missing after they should have been read.",
+        _GAP,
+    ),
+    EventType(
+        "provider.gap.closed",
+        "Missing days of a source's data were read, or the source was disconnected.",
+        _GAP,
     ),
     *_list_summary_events(),
     EventType(

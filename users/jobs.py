@@ -35,6 +35,11 @@ from users.operations.sources.cadences import (
     update_usual_data_intervals,
 )
 from users.operations.sources.failure_notices import post_failed_source_notices
+from users.operations.sources.gaps import (
+    GAP_JOB,
+    check_due_source_gaps,
+    enqueue_due_gap_checks,
+)
 from users.operations.sources.grants import (
     delete_connection_tokens,
     revoke_grant_at_source,
@@ -172,9 +177,18 @@ def pull_connection_data(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @periodic_job("*/15 * * * *", "users.enqueue_due_pulls")
-def schedule_due_source_pulls() -> None:
-    """Enqueue pulls of the cloud sources that are due; every 15 minutes."""
+def schedule_due_source_pulls_and_gap_checks() -> None:
+    """Enqueue pulls and gap checks of cloud sources that are due; every 15 minutes."""
     enqueue_due_source_pulls()
+    enqueue_due_gap_checks()
+
+
+@tenant_job(GAP_JOB)
+def check_source_gaps(*, tenant_pk: int, **_inputs: Any) -> None:
+    """Check the sources of a tenant for gaps; enqueue the rest."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    if check_due_source_gaps(tenant=tenant):
+        enqueue_job(GAP_JOB, tenant=tenant, lock=f"{GAP_JOB}:{tenant_pk}")
 
 
 def _delete_unrevoked_grant(*, tenant_pk: int, **inputs: Any) -> None:

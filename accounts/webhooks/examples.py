@@ -237,6 +237,15 @@ def _more_of(event_type: str) -> dict[str, Any]:
                 "error_type": "token_refresh_failed",
                 "error_details": "The token endpoint answered 400.",
             }
+        case "provider.gap.opened" | "provider.gap.closed":
+            is_open = event_type == "provider.gap.opened"
+            day = {
+                "resource": "sleep",
+                "date": "2026-03-09",
+                "state": "missing" if is_open else "filled_later",
+                "error_type": "token_refresh_failed" if is_open else None,
+            }
+            return {"provider": "oura", "time_zone": "Europe/Berlin", "days": [day]}
         case "labtest.order.updated":
             done = {**_EVENT, "id": 2, "status": "completed.walk_in_test.completed"}
             return {

@@ -149,7 +149,9 @@ def prove_completeness(
     sources = []
     for connection in live:
         if connection.pk in granted:
-            resources = _prove_connection(connection, user, days, zone)
+            resources = prove_connection_completeness(
+                connection=connection, user=user, days=days, zone=zone
+            )
         else:
             resources = tuple(
                 _list_received(resource, found, days)
@@ -162,9 +164,15 @@ def prove_completeness(
     return sources
 
 
-def _prove_connection(
-    connection: Connection, user: User, days: list[date], zone: tzinfo
+def prove_connection_completeness(
+    *, connection: Connection, user: User, days: Sequence[date], zone: tzinfo
 ) -> tuple[ResourceCompleteness, ...]:
+    """Return the state of these ascending days by resource, for a source that is read.
+
+    `zone` is the user's. Five queries, none without days.
+    """
+    if not days:
+        return ()
     return tuple(
         _prove_resource(connection, resource, read, days, zone)
         for resource, read in sorted(_find_reads(connection, user, days).items())
@@ -172,7 +180,7 @@ def _prove_connection(
 
 
 def _find_reads(
-    connection: Connection, user: User, days: list[date]
+    connection: Connection, user: User, days: Sequence[date]
 ) -> dict[str, _Read]:
     pulls = Pull.objects.for_tenant(user.tenant).filter(
         connection=connection, is_announced=False
@@ -224,7 +232,7 @@ def _prove_resource(
     connection: Connection,
     resource: str,
     read: _Read,
-    days: list[date],
+    days: Sequence[date],
     zone: tzinfo,
 ) -> ResourceCompleteness:
     now = timezone.now()

@@ -15,6 +15,7 @@ from users.models.sources.credentials import (
     SourcePushKey,
 )
 from users.models.sources.device import Device
+from users.models.sources.gap import SourceGap
 from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
 from users.models.sources.priority import SourcePriority
@@ -49,6 +50,7 @@ __all__ = [
     "SourceBudget",
     "SourceCredentials",
     "SourceDay",
+    "SourceGap",
     "SourceGrant",
     "SourcePriority",
     "SourcePushKey",

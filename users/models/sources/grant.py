@@ -19,7 +19,7 @@ class SourceGrant(TenantOwned):
     the application that they were issued to, which alone can trade them. An ended
     connection keeps its grant until the source has taken it back. `pushes_checked_at`
     is when the source was last asked to push, `pushes_error` a short code of why it
-    does not, empty where it does.
+    does not, empty where it does. `gaps_checked_at` is when its gaps were last checked.
     """
 
     rules = TableRules(
@@ -42,6 +42,7 @@ class SourceGrant(TenantOwned):
     pushes_error = models.CharField(
         max_length=100, blank=True, default="", db_default=""
     )
+    gaps_checked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 

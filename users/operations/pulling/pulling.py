@@ -23,15 +23,8 @@ from users.gateways.base import (
     SourceUnavailable,
 )
 from users.models import Connection, Pull, SourceGrant
-from users.operations.data.samples import SampleBatch, record_samples
-from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.operations.pulling.pushes import ensure_source_pushes
-from users.operations.pulling.reconciling import (
-    DayKeys,
-    find_summary_keys,
-    read_sample_keys,
-    reconcile_source_days,
-)
+from users.operations.pulling.storing import ConnectionEnded, store_pulled_page
 from users.operations.sources.announcements import (
     has_announcements_since,
     open_announced_pulls,
@@ -39,7 +32,7 @@ from users.operations.sources.announcements import (
 from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
 from users.operations.sources.connections import mark_connection_failed
 from users.operations.sources.credentials import find_connection_gateway
-from users.operations.sources.devices import DeviceDetails, record_device_details
+from users.operations.sources.gaps import close_filled_source_gaps
 from users.operations.sources.grants import (
     get_valid_connection_tokens,
     renew_connection_tokens,
@@ -48,24 +41,14 @@ from users.operations.sources.pulls import (
     end_data_pull,
     postpone_data_pull,
     start_data_pull,
-    store_pull_position,
 )
 from users.queries import lock_user
 from users.states import PULL_EVERY, ConnectionFault, ConnectionStatus
-from users.wearables.readings import ElementsInvalid
-from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
-from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
-from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.readings import SAMPLES_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
-
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.gateways.base import PulledBatch, PulledPage, SourceGateway
-    from users.models import User
+    from users.gateways.base import SourceGateway
     from users.operations.sources.grants import StoredGrant
 
 logger = logging.getLogger(__name__)
@@ -77,21 +60,6 @@ PULL_EVERY_BESIDE_PUSHES = timedelta(hours=3)
 _WAITS = tuple(timedelta(minutes=each) for each in (1, 5, 20, 60, 180))
 # However long a source wants to be left alone.
 _PATIENCE = timedelta(days=1)
-# By the name of contract 3.4, which a timeseries may have beside that of its path.
-_TIMESERIES = {each.event_resource: each for each in TIMESERIES.values()}
-# Keys of elements that say which day they are of, the first that is there.
-_DAY_KEYS = (
-    "calendar_date",
-    "bedtime_stop",
-    "session_end",
-    "time_start",
-    "start",
-    "timestamp",
-)
-
-
-class _Ended(Exception):
-    """The connection must not be read any more."""
 
 
 @dataclass(slots=True)
@@ -135,15 +103,9 @@ def run_connection_pulls(
     if connection is None:
         return None
     connection.tenant = connection.user.tenant = tenant
-    try:
-        return _run(connection, actor)
-    except _Ended:
-        _fail_open(connection, actor, "not_connected")
-        return None
-    except SourceRefused as refused:
-        _fail_open(connection, actor, refused.fault)
-        mark_connection_failed(connection=connection, actor=actor, fault=refused.fault)
-        return None
+    wait = _run_or_fail(connection, actor)
+    close_filled_source_gaps(connection=connection)
+    return wait
 
 
 def fail_connection_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
@@ -189,6 +151,18 @@ def enqueue_due_source_pulls() -> int:
         except NotFound:
             continue  # its user was deleted meanwhile
     return asked
+
+
+def _run_or_fail(connection: Connection, actor: Actor) -> timedelta | None:
+    try:
+        return _run(connection, actor)
+    except ConnectionEnded:
+        _fail_open(connection, actor, "not_connected")
+        return None
+    except SourceRefused as refused:
+        _fail_open(connection, actor, refused.fault)
+        mark_connection_failed(connection=connection, actor=actor, fault=refused.fault)
+        return None
 
 
 def _run(connection: Connection, actor: Actor) -> timedelta | None:
@@ -239,7 +213,7 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
 def _run_pull(run: _Run, pull: Pull) -> None:
     """Fetch and store the data of one pull.
 
-    Raises: SourceUnavailable, SourceRefused; _Ended.
+    Raises: SourceUnavailable, SourceRefused; ConnectionEnded.
     """
     try:
         while True:
@@ -265,155 +239,20 @@ def _fetch(run: _Run, pull: Pull) -> None:
     pages = run.gateway.pull(*given, **asked, position=pull.position)
     position = pull.position
     for page in pages:
-        suspected = _store_page(run, pull, page)
+        suspected = store_pulled_page(
+            connection=run.connection, actor=run.actor, pull=pull, page=page
+        )
         if suspected:
             # An answer may be cut short: nothing is removed before a second one.
             again = run.gateway.pull(*given, **asked, position=position)
-            _store_page(run, pull, next(iter(again)), confirmed=suspected)
+            store_pulled_page(
+                connection=run.connection,
+                actor=run.actor,
+                pull=pull,
+                page=next(iter(again)),
+                confirmed=suspected,
+            )
         position = page.position
-
-
-@transaction.atomic
-def _store_page(
-    run: _Run, pull: Pull, page: PulledPage, confirmed: frozenset[str] = frozenset()
-) -> frozenset[str]:
-    """Store a page; return the keys of what the source may have removed.
-
-    Those that are `confirmed` and still missing are removed. Raises: _Ended if the
-    connection was ended, paused or broken.
-    """
-    try:
-        user = lock_user(run.connection.user)
-    except NotFound:
-        raise _Ended from None
-    live = Connection.objects.for_tenant(user.tenant).live()
-    if not live.filter(
-        pk=run.connection.pk, status=ConnectionStatus.CONNECTED
-    ).exists():
-        raise _Ended
-    days: set[str] = set()
-    found: DayKeys = {}
-    for batch in page.batches:
-        if batch.elements:
-            days |= _days(batch)
-            for day, keys in _store_batch(run, pull, user, batch).items():
-                found.setdefault(day, set()).update(keys)
-    # Of what was dropped or not understood nothing here tells that it is still there.
-    is_all_stored = pull.resource not in SUMMARIES or sum(
-        map(len, found.values())
-    ) >= sum(len(batch.elements) for batch in page.batches)
-    suspected = reconcile_source_days(
-        connection=run.connection,
-        user=user,
-        actor=run.actor,
-        resource=pull.resource,
-        page=page,
-        found=found,
-        confirmed=confirmed if is_all_stored else frozenset(),
-    )
-    if not confirmed:
-        pull.days_with_data = (pull.days_with_data or 0) + len(days)
-        pull.save(update_fields=["days_with_data"])
-        store_pull_position(pull=pull, position=page.position)
-    return suspected if is_all_stored else frozenset()
-
-
-def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> DayKeys:
-    """Store a batch; return the keys of its elements by day."""
-    provider = run.connection.provider
-    device_id = _device_id(user, provider, batch)
-
-    ids: list[UUID] = []
-
-    def record(part: Sequence[dict[str, Any]]) -> None:
-        if summary := SUMMARIES.get(batch.resource):
-            recorded = record_summaries(
-                user=user,
-                actor=run.actor,
-                resource=summary,
-                batch=SummaryBatch(
-                    provider, part, batch.source_type, batch.app_id, device_id
-                ),
-                is_history=pull.is_history,
-            )
-            ids.extend(recorded.ids)
-        else:
-            record_samples(
-                user=user,
-                actor=run.actor,
-                resource=_TIMESERIES[batch.resource],
-                batch=SampleBatch(
-                    provider, part, batch.source_type, batch.app_id, device_id
-                ),
-                is_history=pull.is_history,
-            )
-
-    elements = batch.elements
-    if batch.resource == SLEEP_CYCLE.slug:
-        elements = [_link_to_sleep(each, user, provider) for each in elements]
-    size = ELEMENTS_MAX if batch.resource in SUMMARIES else SAMPLES_MAX
-    for first in range(0, len(elements), size):
-        _record_readable(elements[first : first + size], record)
-    if batch.resource in SUMMARIES:
-        return find_summary_keys(user, ids)
-    return read_sample_keys(batch)
-
-
-def _record_readable(
-    elements: Sequence[dict[str, Any]],
-    record: Callable[[Sequence[dict[str, Any]]], None],
-) -> None:
-    """Store elements in one call; invalid ones are skipped."""
-    while elements:
-        try:
-            record(elements)
-        except ElementsInvalid as invalid:
-            # Faults are told up to a limit, so that there may be more.
-            bad = {fault.loc[0] for fault in invalid.faults if fault.loc}
-            logger.warning("skipped %s elements that are not valid", len(bad))
-            elements = [
-                each for at, each in enumerate(elements) if bad and at not in bad
-            ]
-        else:
-            return
-
-
-def _link_to_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
-    """Set the sleep of a sleep cycle: the one with the same ID at the source."""
-    named = cycle.get("external_id")
-    if named is None or cycle.get("sleep_id") is not None:
-        return cycle
-    key = f"external_id:{named}"
-    return {
-        **cycle,
-        "sleep_id": str(derive_summary_id(user.uuid, provider, SLEEP.slug, key)),
-    }
-
-
-def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:
-    if batch.device is None:
-        return None
-    return record_device_details(
-        user=user,
-        details=DeviceDetails(
-            provider=provider,
-            device_id=batch.device.device_id,
-            source_type=batch.source_type,
-            app_id=batch.app_id,
-            device_manufacturer=batch.device.manufacturer,
-            device_model=batch.device.model,
-            device_version=batch.device.version,
-        ),
-    )
-
-
-def _days(batch: PulledBatch) -> set[str]:
-    """Return the days of elements, as their source writes them."""
-    days = set()
-    for element in batch.elements:
-        told = next((element[key] for key in _DAY_KEYS if element.get(key)), "")
-        days.add(str(told)[:10])
-    return days - {""}
 
 
 def _next_wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:

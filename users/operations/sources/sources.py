@@ -17,6 +17,7 @@ from users.operations.sources.connections import (
     change_connection_status,
     record_source_audit_entry,
 )
+from users.operations.sources.gaps import close_gaps_of_ended_source
 from users.operations.sources.grants import enqueue_grant_revocation
 from users.operations.sources.pulls import abandon_connection_pulls
 from users.queries import get_connection_status, lock_user
@@ -196,6 +197,7 @@ def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
     if connection is None:
         raise NotFound("source_not_connected", _("This source is not connected."))
     _disconnect(connection, user, actor)
+    close_gaps_of_ended_source(connection=connection, user=user)
     return connection
 
 

@@ -29,7 +29,7 @@ WITHOUT_CLASS = {
         "users.User users.UserInfo users.Connection users.ConnectionEntry"
         " users.SourceGrant users.Device users.Supply users.Origin users.DemoUser"
         " users.Cadence users.ImportJob users.SourceDay users.SourcePriority"
-        " labs.UserInsurance"
+        " users.SourceGap labs.UserInsurance"
     ),
     "goes after a time that is the same for all": (
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"

@@ -227,7 +227,7 @@ def test_a_page_that_can_t_be_stored_whole_is_not_stored_at_all(
     def fail(**_given):
         raise RuntimeError
 
-    monkeypatch.setattr("users.operations.pulling.pulling.store_pull_position", fail)
+    monkeypatch.setattr("users.operations.pulling.storing.store_pull_position", fail)
 
     with pytest.raises(RuntimeError):
         run(connection)
