@@ -26,6 +26,9 @@ _LINE_MAX = 32 * 1024
 _COLUMNS_MAX = 500
 _KEYS_MAX = 400
 _EVENTS_MAX = 4000
+_PARSED_AT_ONCE = (
+    1024  # bytes: events come with a path that is as long as they are deep
+)
 _DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*\[.*?\]\s*>", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 _ROOT = re.compile(r"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
@@ -144,9 +147,13 @@ class Head:
             return found
         content = self.text.encode()
         try:
-            for number, (prefix, event, value) in enumerate(
-                ijson.parse(io.BytesIO(content), multiple_values=True, use_float=True)
-            ):
+            events = ijson.parse(
+                io.BytesIO(content),
+                multiple_values=True,
+                use_float=True,
+                buf_size=_PARSED_AT_ONCE,
+            )
+            for number, (prefix, event, value) in enumerate(events):
                 if number > _EVENTS_MAX:
                     break
                 if event == "map_key" and prefix.count(".") <= 2:
