@@ -50,8 +50,8 @@ def test_what_is_no_lab_report_gives_no_rows(tmp_path):
     ("kind", "layout", "floor"),
     [
         ("screenshot", "fourth-ph-sexes", 0.88),
-        ("photo", "third-tr-tahlil", 0.60),
-        ("scan", "trap-glyph-codes", 0.85),
+        pytest.param("photo", "third-tr-tahlil", 0.60, marks=pytest.mark.long),
+        pytest.param("scan", "trap-glyph-codes", 0.85, marks=pytest.mark.long),
     ],
 )
 def test_a_picture_is_read_as_well_as_its_kind_must_be(kind, layout, floor, tmp_path):
