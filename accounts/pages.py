@@ -28,6 +28,15 @@ PAGES = PageContributions(
             areas=(Area.API_KEYS,),
         ),
         NavLink(
+            group=NavGroup.DEVELOPERS,
+            rank=25,
+            section="api_log",
+            words=gettext_lazy("API log"),
+            icon="pulse",
+            path_name="team:api_log",
+            areas=(Area.API_KEYS,),
+        ),
+        NavLink(
             group=NavGroup.TEAM,
             rank=10,
             section="members",
@@ -69,6 +78,9 @@ PAGES = PageContributions(
     destinations=(
         Destination(
             60, gettext_lazy("API keys"), "key", "team:api_keys", area=Area.API_KEYS
+        ),
+        Destination(
+            61, gettext_lazy("API log"), "pulse", "team:api_log", area=Area.API_KEYS
         ),
         Destination(
             70, gettext_lazy("Members"), "shield", "team:members", area=Area.TEAM

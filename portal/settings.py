@@ -493,6 +493,8 @@ API_CALLS_PER_KEY: int = env.int("API_CALLS_PER_KEY", default=0)
 API_CALLS_PER_ADDRESS: int = env.int("API_CALLS_PER_ADDRESS", default=0)
 # Days that the log of calls is kept; 0: none is written.
 API_CALL_LOG_DAYS: int = env.int("API_CALL_LOG_DAYS", default=30)
+# The most calls that the log keeps of one environment; the oldest go first.
+API_CALL_LOG_ROWS: int = env.int("API_CALL_LOG_ROWS", default=10_000_000)
 # Whether a key may also come in x-vital-api-key, as older published clients send it.
 API_FORMER_KEY_HEADER: bool = env.bool("API_FORMER_KEY_HEADER", default=True)
 

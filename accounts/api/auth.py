@@ -18,7 +18,7 @@ from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.permissions import BasePermission
 
 from accounts.api.throttling import count_call_without_valid_key
 from accounts.operations.api_keys.access_tokens import PREFIX, find_access_token_grant
@@ -28,6 +28,7 @@ from accounts.operations.api_keys.api_keys import (
     known_grants,
 )
 from accounts.states import Access
+from portal.lib.api.calls import list_areas_needed_by_call
 from portal.lib.errors import NotAllowed, NotFound
 
 if TYPE_CHECKING:
@@ -138,13 +139,6 @@ def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
         raise NotAllowed("not_for_users", "This call does not accept user tokens.")
     if view.kwargs.get("user_id", "").lower() != str(user_uuid):
         raise NotFound("not_found", "User not found.")
-
-
-def list_areas_needed_by_call(view: Any, method: str) -> list[tuple[Any, bool]]:
-    """Return the areas a call needs, each with whether it writes there."""
-    write = method not in SAFE_METHODS and method not in view.reading
-    area = view.area_by_method.get(method, view.area)
-    return [(area, write), *((also, False) for also in view.also_reads)]
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry

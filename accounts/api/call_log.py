@@ -3,7 +3,8 @@
 A call is noted in memory when it is answered and written within FLUSH_INTERVAL, over a
 connection of the process's own: it neither waits for the log nor fails with it. A
 process that is killed takes at most that long of calls with it. Kept are the route, ids
-of ours that it names, and figures; bodies, queries and a customer's own ids are not.
+of ours that it names, the error code, and figures; bodies, queries and a customer's own
+ids are not.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import threading
 import time
 from collections import deque
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
@@ -22,9 +22,10 @@ import psycopg
 from django.conf import settings
 from django.db import Error, connection
 
-from accounts.models.api_call import PATH_MAX_LENGTH
+from accounts.models.api_call import CODE_MAX_LENGTH, PATH_MAX_LENGTH
 from accounts.operations.api_keys.api_keys import KeyGrant
 from accounts.operations.api_keys.call_log import Call, write_api_call_log
+from portal.lib.api.calls import find_path_template
 from portal.lib.api.observers import call_observers
 from portal.lib.web.request_ids import get_current_request_id
 
@@ -39,8 +40,9 @@ FLUSH_INTERVAL = timedelta(seconds=1)
 # What a process holds at most while the database takes nothing; then calls go unnoted.
 HELD_AT_MOST = 10_000
 _BATCH = 1_000
-_PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)")
 _kept: list[CallLog] = []
+# Parameters whose values are ours wherever the call succeeded.
+_OURS = frozenset({"resource", "provider"})
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -52,6 +54,7 @@ class NotedCall(NamedTuple):
     parameters: Mapping[str, str]
     method: str
     status: int
+    code: str
     started_at: float
     ended_at: float
     request_id: str
@@ -66,7 +69,7 @@ class CallLog:
         self._writing = threading.Lock()
         self._missed = 0
 
-    def note(self, request: Request, status: int, started_at: float) -> None:
+    def note(self, request: Request, status: int, code: str, at: float) -> None:
         """Note an answered call; ignore calls without an API key."""
         grant, match = request.auth, request.resolver_match
         if not isinstance(grant, KeyGrant) or match is None:
@@ -81,7 +84,8 @@ class CallLog:
                 match.kwargs,
                 request.method or "",
                 status,
-                started_at,
+                code,
+                at,
                 time.time(),
                 get_current_request_id(),
             )
@@ -145,26 +149,28 @@ def _build_call(noted: NotedCall) -> Call:
         key_id=noted.grant.key_id,
         at=datetime.fromtimestamp(noted.started_at, UTC),
         method=noted.method,
-        path=fill_uuids_into_route_path(noted.route, noted.parameters),
+        path=fill_route_path(
+            noted.route, noted.parameters, succeeded=noted.status < 400
+        ),
         status=noted.status,
         ms=max(0, round((noted.ended_at - noted.started_at) * 1000)),
         request_id=noted.request_id,
         address=noted.grant.actor.address,
         user_uuid=UUID(user) if _UUID.fullmatch(user) else None,
+        code=noted.code[:CODE_MAX_LENGTH],
     )
 
 
-def fill_uuids_into_route_path(route: str, parameters: Mapping[str, str]) -> str:
-    """Return a route's path with its UUIDs filled in, other parts in braces."""
-    path = _route_template(route)
+def fill_route_path(
+    route: str, parameters: Mapping[str, str], *, succeeded: bool
+) -> str:
+    """Return a route's path with its UUIDs filled in, other parts in braces.
+
+    A call that `succeeded` named a resource and a provider of ours; what another named
+    may be anything.
+    """
+    path = find_path_template(route)
     for name, value in parameters.items():
-        if _UUID.fullmatch(value):
+        if _UUID.fullmatch(value) or (succeeded and name in _OURS):
             path = path.replace(f"{{{name}}}", value.lower())
     return path[:PATH_MAX_LENGTH]
-
-
-@lru_cache(maxsize=1024)
-def _route_template(route: str) -> str:
-    """Return a template such as /v2/user/{user_id} of an endpoint's pattern."""
-    named = _PARAMETER.sub(r"{\1}", route)
-    return "/" + named.replace("^", "").removesuffix("$").removesuffix("/?")

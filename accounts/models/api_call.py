@@ -14,6 +14,7 @@ from portal.lib.translation import gettext_lazy
 
 PATH_MAX_LENGTH = 200
 REQUEST_ID_LENGTH = 32
+CODE_MAX_LENGTH = 64
 
 
 class ApiCall(TenantOwned):
@@ -21,8 +22,9 @@ class ApiCall(TenantOwned):
 
     `path` is the route, its parameters filled in where they are ids and named where
     they are not: the customer's own ids and words stay out. `user_uuid` is the end user
-    named in it. `ms` is what the call took here, in whole milliseconds. Rows are
-    written in bulk after the answer and no constraint checks them.
+    named in it. `ms` is what the call took here, in whole milliseconds. `code` is the
+    error code of a refusal, of a 422 the type of its first line (contract 1.3). Rows
+    are written in bulk after the answer and no constraint checks them.
     """
 
     rules = TableRules(
@@ -53,12 +55,14 @@ class ApiCall(TenantOwned):
     request_id = models.CharField(max_length=REQUEST_ID_LENGTH)
     address = models.GenericIPAddressField(null=True)
     user_uuid = models.UUIDField(null=True)
+    code = models.CharField(max_length=CODE_MAX_LENGTH, default="", db_default="")
 
     class Meta(TenantOwned.Meta):
         verbose_name = gettext_lazy("API call")
         verbose_name_plural = gettext_lazy("API calls")
         indexes = [
             models.Index(fields=["api_key", "-at", "-id"], name="api_call_by_key"),
+            models.Index(fields=["tenant", "-at", "-id"], name="api_call_by_tenant"),
             models.Index(
                 fields=["tenant", "user_uuid"],
                 name="api_call_by_user",
@@ -74,7 +78,8 @@ class ApiCall(TenantOwned):
 class ApiCallTally(TenantOwned):
     """The number of a key's calls in one hour of UTC, starting at `hour`.
 
-    Counting a week of the log itself would read millions of rows of a busy key.
+    `refused` are those answered 4xx, `faults` those answered 5xx. Counting a week of
+    the log itself would read millions of rows of a busy key.
     """
 
     rules = TableRules(
@@ -99,6 +104,8 @@ class ApiCallTally(TenantOwned):
     )
     hour = models.DateTimeField()
     calls = models.PositiveIntegerField()
+    refused = models.PositiveIntegerField(default=0, db_default=0)
+    faults = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta(TenantOwned.Meta):
         verbose_name = gettext_lazy("API call tally")

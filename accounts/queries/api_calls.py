@@ -1,4 +1,4 @@
-"""Read the log of API calls: a key's calls by filter, and statistics."""
+"""Read the log of API calls of an environment: calls by filter, and statistics."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-    from accounts.models import ApiKey, Tenant
+    from accounts.models import Tenant
 
 # A list that matches more says so instead of counting on.
 COUNTED_UP_TO = 10_000
 # As many calls, or those of so long, tell how a key's calls go.
 JUDGED_CALLS = 10_000
 JUDGED_SPAN = timedelta(hours=24)
-# How far back the calls of a key are drawn.
+# How far back the calls of a key, and those of an environment, are drawn.
 DRAWN_DAYS = 7
+DRAWN_HOURS = 24
 _DAYS = """
 SELECT api_key_id, floor(extract(epoch FROM %(hour)s - hour) / 86400)::int, sum(calls)
 FROM accounts_apicalltally
@@ -37,22 +38,33 @@ WHERE tenant_id = %(tenant)s AND api_key_id = ANY(%(keys)s)
     AND hour > %(hour)s - %(span)s AND hour <= %(hour)s
 GROUP BY 1, 2
 """
+_HOURS = """
+SELECT floor(extract(epoch FROM %(hour)s - hour) / 3600)::int,
+    sum(calls), sum(refused), sum(faults)
+FROM accounts_apicalltally
+WHERE tenant_id = %(tenant)s AND api_key_id = ANY(%(keys)s)
+    AND hour > %(hour)s - %(span)s AND hour <= %(hour)s
+GROUP BY 1
+"""
 _SUMS = """
 SELECT count(*), count(*) FILTER (WHERE status BETWEEN 400 AND 499),
     count(*) FILTER (WHERE status >= 500),
+    percentile_disc(0.5) WITHIN GROUP (ORDER BY ms),
     percentile_disc(0.95) WITHIN GROUP (ORDER BY ms)
 FROM (
     SELECT status, ms FROM accounts_apicall
-    WHERE tenant_id = %(tenant)s AND api_key_id = %(key)s AND at >= %(since)s
+    WHERE tenant_id = %(tenant)s AND at >= %(since)s {of_key}
     ORDER BY at DESC, id DESC LIMIT %(limit)s
 ) AS last
 """
+_OF_KEY = "AND api_key_id = %(key)s"
 
 
 class StatusClass(OpenChoices):
     """A class of HTTP statuses, as a filter."""
 
     OK = "ok", gettext_lazy("Successful (2xx)")
+    ERRORS = "errors", gettext_lazy("Errors (4xx and 5xx)")
     REFUSED = "refused", gettext_lazy("Client errors (4xx)")
     LIMITED = "limited", gettext_lazy("Rate limited (429)")
     FAULT = "fault", gettext_lazy("Server errors (5xx)")
@@ -60,6 +72,7 @@ class StatusClass(OpenChoices):
 
 _ANSWERED: dict[str, Q] = {
     StatusClass.OK: Q(status__lt=400),
+    StatusClass.ERRORS: Q(status__gte=400),
     StatusClass.REFUSED: Q(status__gte=400, status__lt=500),
     StatusClass.LIMITED: Q(status=429),
     StatusClass.FAULT: Q(status__gte=500),
@@ -71,12 +84,14 @@ class CallFilters:
     """Filters of calls; empty parts do not filter.
 
     `begins` is how a path begins (with a slash), or the id of a request or of a user; a
-    whole id finds any path that names it. `since` is included.
+    whole id finds any path that names it. `slower_ms` and `since` are included.
     """
 
+    key_id: UUID | None = None
     begins: str = ""
     answered: str = ""
     method: str = ""
+    slower_ms: int | None = None
     since: datetime | None = None
 
 
@@ -90,23 +105,33 @@ class CallPage:
 
 @dataclass(frozen=True, slots=True)
 class CallSums:
-    """Statistics of recent calls; `p95_ms` is None without calls."""
+    """Statistics of recent calls; the times are None without calls."""
 
     number: int
     refused: int
     faults: int
+    median_ms: int | None
     p95_ms: int | None
 
 
-def list_api_calls_of_key(
+@dataclass(frozen=True, slots=True)
+class HourOfCalls:
+    """The calls of an hour, by how they were answered."""
+
+    fine: int = 0
+    refused: int = 0
+    faults: int = 0
+
+
+def list_api_calls(
     *,
-    key: ApiKey,
+    tenant: Tenant,
     filters: CallFilters,
     before: tuple[datetime, int] | None = None,
     limit: int,
 ) -> CallPage:
-    """Return a page of a key's calls with one query."""
-    calls = _filter_calls(key, filters)
+    """Return a page of an environment's calls with one query."""
+    calls = _filter_calls(tenant, filters)
     if before:
         at, pk = before
         # The first condition is what the index can begin at.
@@ -117,23 +142,55 @@ def list_api_calls_of_key(
     return CallPage(page, (page[-1].at, page[-1].pk) if more else None)
 
 
-def count_matching_api_calls(*, key: ApiKey, filters: CallFilters) -> int:
+def find_api_call(*, tenant: Tenant, pk: int) -> ApiCall | None:
+    """Return one call of an environment."""
+    call: ApiCall | None = ApiCall.objects.for_tenant(tenant).filter(pk=pk).first()
+    return call
+
+
+def count_matching_api_calls(*, tenant: Tenant, filters: CallFilters) -> int:
     """Count matching calls; COUNTED_UP_TO + 1 stands for more."""
-    return _filter_calls(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
+    return _filter_calls(tenant, filters).order_by()[: COUNTED_UP_TO + 1].count()
 
 
-def summarize_recent_api_calls(*, key: ApiKey, at: datetime) -> CallSums:
-    """Summarize a key's last JUDGED_CALLS calls within JUDGED_SPAN."""
-    ((number, refused, faults, p95),) = rows.fetch_rows(
-        _SUMS,
+def summarize_recent_api_calls(
+    *, tenant: Tenant, key_id: UUID | None = None, at: datetime
+) -> CallSums:
+    """Summarize the last JUDGED_CALLS calls within JUDGED_SPAN, of one key or all."""
+    ((number, refused, faults, median, p95),) = rows.fetch_rows(
+        _SUMS.format(of_key=_OF_KEY if key_id else ""),
         {
-            "tenant": key.tenant_id,
-            "key": key.pk,
+            "tenant": tenant.pk,
+            "key": key_id,
             "since": at - JUDGED_SPAN,
             "limit": JUDGED_CALLS,
         },
     )
-    return CallSums(number, refused, faults, p95)
+    return CallSums(number, refused, faults, median, p95)
+
+
+def count_api_calls_by_hour(
+    *, tenant: Tenant, keys: Iterable[UUID], at: datetime
+) -> Sequence[HourOfCalls]:
+    """Count the calls of these keys in each of DRAWN_HOURS, oldest first.
+
+    The last is the hour that `at` is in. One query.
+    """
+    found = rows.fetch_rows(
+        _HOURS,
+        {
+            "tenant": tenant.pk,
+            "keys": list(keys),
+            "hour": at.replace(minute=0, second=0, microsecond=0),
+            "span": timedelta(hours=DRAWN_HOURS),
+        },
+    )
+    hours = [HourOfCalls()] * DRAWN_HOURS
+    for ago, calls, refused, faults in found:
+        hours[DRAWN_HOURS - 1 - ago] = HourOfCalls(
+            int(calls - refused - faults), int(refused), int(faults)
+        )
+    return hours
 
 
 def count_api_calls_by_day(
@@ -159,16 +216,18 @@ def count_api_calls_by_day(
     return days
 
 
-def _filter_calls(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
-    calls: QuerySet[ApiCall] = ApiCall.objects.for_tenant(key.tenant).filter(
-        api_key=key
-    )
+def _filter_calls(tenant: Tenant, filters: CallFilters) -> QuerySet[ApiCall]:
+    calls: QuerySet[ApiCall] = ApiCall.objects.for_tenant(tenant)
+    if filters.key_id:
+        calls = calls.filter(api_key=filters.key_id)
     if filters.begins:
         calls = calls.filter(_filter_by_prefix(filters.begins))
     if filters.answered in _ANSWERED:
         calls = calls.filter(_ANSWERED[filters.answered])
     if filters.method:
         calls = calls.filter(method=filters.method)
+    if filters.slower_ms:
+        calls = calls.filter(ms__gte=filters.slower_ms)
     if filters.since:
         calls = calls.filter(at__gte=filters.since)
     return calls

@@ -34,7 +34,7 @@ urlpatterns = [
     ),
     path("api-keys/", api_keys.show_api_keys_page, name="api_keys"),
     path("api-keys/create/", api_keys.create_api_key_page, name="create_key"),
-    path("api-keys/<str:api_key_id>/", call_log.show_api_key_page, name="api_key"),
+    path("api-keys/<str:api_key_id>/", api_keys.show_api_key_page, name="api_key"),
     path(
         "api-keys/<str:api_key_id>/change/",
         api_keys.edit_api_key_page,
@@ -71,6 +71,7 @@ urlpatterns = [
         saved_views.delete_saved_view_page,
         name="delete_view",
     ),
+    path("api-log/", call_log.show_api_log, name="api_log"),
     path("settings/", settings.show_team_settings, name="settings"),
     path("settings/sign-in/", sign_in.show_sign_in_settings, name="sign_in"),
     path(

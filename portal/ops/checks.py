@@ -129,7 +129,10 @@ def check_trusted_proxies(**_: Any) -> list[CheckMessage]:
 @register(Tags.compatibility)
 def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
     """Check that the limits and days of API calls are not negative."""
-    names = ("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS", "API_CALL_LOG_DAYS")
+    names = (
+        *("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS"),
+        *("API_CALL_LOG_DAYS", "API_CALL_LOG_ROWS"),
+    )
     return [
         Error(f"{name} is negative.", hint="0 means none.", id="portal.E011")
         for name in names

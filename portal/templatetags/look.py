@@ -230,10 +230,11 @@ def render_filter_chip(
 ) -> dict[str, Any]:
     """Render a filter: unset it opens `menu`, set it shows `value` and a remove link.
 
-    `parameter` names what it is in the query string, several with commas between.
+    `parameter` names what it is in the query string, several with commas or spaces
+    between.
     """
     query = context["request"].GET.copy()
-    for name in (*parameter.split(","), "offset", "cursor"):
+    for name in (*parameter.replace(",", " ").split(), "offset", "cursor"):
         query.pop(name, None)
     return {
         "words": words,

@@ -51,7 +51,7 @@ RIGHTS = {
         " team:save_team team:save_brand team:save_behaviour team:view_as"
     ),
     "team|team*": "team:retention team:go_live",
-    "api_keys": "team:api_keys team:api_key users:source_settings",
+    "api_keys": "team:api_keys team:api_key team:api_log users:source_settings",
     "api_keys*": (
         "team:create_key team:rotate_key team:revoke_key team:change_key"
         " users:source_credentials users:try_source_credentials"

@@ -1,9 +1,9 @@
-"""Forms of an API key's rules and of its call log's filters."""
+"""Forms of an API key's rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,28 +11,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.api_keys.api_keys import CALLS_PER_MINUTE_MAX, KeyRules
-from accounts.queries.api_calls import CallFilters, StatusClass
 from accounts.states import SCOPES, Access
 from accounts.web.forms import KeyForm
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
-    from django.http import QueryDict
-
     from accounts.models import ApiKey
     from accounts.states import Area
 
 ALL_SCOPES, SOME_SCOPES = "all", "some"
 KEEP_END, NO_END = "keep", ""
 LASTING_DAYS = (7, 30, 90, 365)
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
-PERIODS = {"1h": timedelta(hours=1), "24h": timedelta(days=1), "7d": timedelta(days=7)}
-PERIOD_WORDS = {
-    "1h": gettext_lazy("Last hour"),
-    "24h": gettext_lazy("Last 24 hours"),
-    "7d": gettext_lazy("Last 7 days"),
-}
-QUERY_MAX_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,73 +126,6 @@ class ApiKeyForm(KeyForm):
             calls_per_minute=values["calls_per_minute"],
             expires_at=expires_at,
         )
-
-
-class CallForm(forms.Form):
-    """Parse the call log's query string; ignore invalid values."""
-
-    q = forms.CharField(required=False, max_length=QUERY_MAX_LENGTH)
-    answered = forms.ChoiceField(required=False, choices=StatusClass.offered)
-    method = forms.ChoiceField(required=False, choices=[(m, m) for m in METHODS])
-    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class CallQuery:
-    """The call log's filters, all valid."""
-
-    q: str = ""
-    answered: str = ""
-    method: str = ""
-    period: str = ""
-
-    @classmethod
-    def read(cls, query: QueryDict) -> CallQuery:
-        """Parse a query string."""
-        form = CallForm(query)
-        form.is_valid()
-        return cls(
-            **{name: value for name, value in form.cleaned_data.items() if value}
-        )
-
-    @property
-    def filters(self) -> CallFilters:
-        """Return the filters for the query."""
-        since: datetime | None = None
-        if self.period:
-            since = timezone.now() - PERIODS[self.period]
-        return CallFilters(
-            begins=self.q.strip(),
-            answered=self.answered,
-            method=self.method,
-            since=since,
-        )
-
-    @property
-    def kept_but_q(self) -> list[tuple[str, str]]:
-        """Return the query string without the search text."""
-        pairs = (
-            ("answered", self.answered),
-            ("method", self.method),
-            ("period", self.period),
-        )
-        return [(name, value) for name, value in pairs if value]
-
-    @property
-    def is_set(self) -> bool:
-        """Return whether any filter is set."""
-        return bool(self.q or self.kept_but_q)
-
-    @property
-    def answered_words(self) -> str:
-        """Return the label of the status filter, or empty."""
-        known = StatusClass.known(self.answered)
-        return str(known.label) if known else ""
-
-    @property
-    def period_words(self) -> str:
-        """Return the label of the period, or empty."""
-        return PERIOD_WORDS.get(self.period, "")
 
 
 def _build_scope_box(area: Area, access: Access, chosen: set[str]) -> ScopeBox | None:

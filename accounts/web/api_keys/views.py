@@ -22,8 +22,11 @@ from accounts.operations.api_keys.api_keys import (
     rotate_api_key,
 )
 from accounts.queries import list_api_keys, list_live_api_keys, list_management_keys
-from accounts.queries.api_calls import count_api_calls_by_day
-from accounts.states import Area
+from accounts.queries.api_calls import (
+    count_api_calls_by_day,
+    summarize_recent_api_calls,
+)
+from accounts.states import SCOPES, Area
 from accounts.web.api_keys.forms import ApiKeyForm
 from accounts.web.dialogs import (
     read_posted,
@@ -114,6 +117,38 @@ def build_api_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> 
 @require_right(Area.API_KEYS)
 def show_api_keys_page(request: TenantRequest) -> HttpResponse:
     return render_api_keys_page(request)
+
+
+@require_GET
+@require_right(Area.API_KEYS)
+def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    """Show one key: its rules and statistics; its calls are in the API log."""
+    key = get_api_key_or_404(request, api_key_id)
+    now = timezone.now()
+    counts = count_api_calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
+    return render_page(
+        request,
+        "accounts/api_key.html",
+        key=key,
+        row=build_api_key_row(key, now, counts.get(key.pk, ())),
+        sums=summarize_recent_api_calls(tenant=request.tenant, key_id=key.pk, at=now),
+        scopes=describe_api_key_scopes(key),
+        default_limit=settings.API_CALLS_PER_KEY,
+        may_write=request.rights.allow(Area.API_KEYS, write=True),
+        section="api_keys",
+    )
+
+
+def describe_api_key_scopes(key: ApiKey) -> list[tuple[str, str]]:
+    """Return a key's areas, each with its access; empty for full access."""
+    found: dict[str, str] = {}
+    for scope in key.scopes or ():
+        area, access = SCOPES[scope]
+        # Writing, which comes after reading, includes it.
+        found[str(area.label)] = _("read") if access == "read" else _("read and write")
+        if area == Area.DELETE_USERS:
+            found[str(area.label)] = _("allowed")
+    return list(found.items())
 
 
 @require_http_methods(["GET", "POST"])

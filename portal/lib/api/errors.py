@@ -14,6 +14,8 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from portal.lib.database.outages import is_database_outage
+from portal.lib.database.time_limits import is_database_timeout
 from portal.lib.errors import (
     Conflict,
     DomainError,
@@ -27,6 +29,8 @@ from portal.lib.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from django.http.response import HttpResponseBase
 
 STATUSES: dict[type[DomainError], int] = {
     NotAllowed: 403,
@@ -182,6 +186,31 @@ def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response
             )
         case _:
             return None
+
+
+def find_error_code(answer: HttpResponseBase) -> str:
+    """Return the code of a refusal, of a 422 the type of its first line; else "".
+
+    Never any other part of it: sentences may name what was sent.
+    """
+    match getattr(answer, "data", None):
+        case {"code": str(code)}:
+            return code
+        case {"detail": [{"type": str(kind)}, *_]}:
+            return kind
+    return ""
+
+
+def find_answer_to_fault(fault: Exception) -> tuple[int, str]:
+    """Return status and code by which an exception that leaves a view is answered.
+
+    Those of `portal.http.error_pages`.
+    """
+    if is_database_timeout(fault):
+        return 503, "out_of_time"
+    if is_database_outage(fault):
+        return 503, "unavailable"
+    return 500, "fault"
 
 
 def format_validation_error(error: FieldError) -> dict[str, object]:

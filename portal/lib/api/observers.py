@@ -1,7 +1,7 @@
 """Functions that are called for each call of the API when it is answered.
 
-Each takes the request with its key, the status, and when the request came (seconds of
-time.time). They must be quick and never raise.
+Each takes the request with its key, the status, the error code of a refusal, and when
+the request came (seconds of time.time). They must be quick and never raise.
 """
 
 from __future__ import annotations
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
-call_observers: list[Callable[[Request, int, float], None]] = []
+call_observers: list[Callable[[Request, int, str, float], None]] = []

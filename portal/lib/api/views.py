@@ -17,6 +17,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
 from portal.lib.api.compression import gzip_large_response
+from portal.lib.api.errors import find_answer_to_fault, find_error_code
 from portal.lib.api.json import BODY_MAX_BYTES, MEDIA_TYPE, dump_json
 from portal.lib.api.observers import call_observers
 from portal.lib.api.schema import ApiSchema
@@ -58,7 +59,7 @@ class KeyedAPIView(APIView):
     def dispatch(
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        started_at, status = time.time(), 500
+        started_at, status, code = time.time(), 500, ""
         try:
             # The API's texts are English, whatever language its caller reads.
             with translation.override("en"), ExitStack() as self._stack:
@@ -66,10 +67,14 @@ class KeyedAPIView(APIView):
             answer["Cache-Control"] = "no-store"
             gzip_large_response(request, answer)
             status = answer.status_code
+            code = find_error_code(answer) if status >= 400 else ""
             return answer
+        except Exception as fault:
+            status, code = find_answer_to_fault(fault)
+            raise
         finally:
             for observe in call_observers:
-                observe(self.request, status, started_at)
+                observe(self.request, status, code, started_at)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)

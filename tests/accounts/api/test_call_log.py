@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.api import call_log
 from accounts.api.call_log import (
     CallLog,
-    fill_uuids_into_route_path,
+    fill_route_path,
     start_api_call_log,
 )
 from accounts.models import ApiCall, ApiKey
@@ -36,7 +36,7 @@ def log(monkeypatch):
 
 def kept(tenant):
     return [
-        (row.method, row.path, row.status)
+        (row.method, row.path, row.status, row.code)
         for row in ApiCall.objects.for_tenant(tenant).order_by("pk")
     ]
 
@@ -88,14 +88,14 @@ def test_every_kind_of_answer_is_kept_and_no_word_of_the_customer(
     log.write()
 
     assert kept(alice_tenant) == [
-        ("POST", "/v2/user", 200),
-        ("POST", "/v2/user", 422),
-        ("GET", "/v2/user/resolve/{client_user_id}", 200),
-        ("GET", f"/v2/user/{stranger}", 404),
-        ("GET", "/v3/orders", 403),
-        ("PUT", "/v2/user", 405),
-        ("GET", "/v2/user", 500),
-        ("GET", "/v2/user/{user_id}", 429),
+        ("POST", "/v2/user", 200, ""),
+        ("POST", "/v2/user", 422, "json_invalid"),
+        ("GET", "/v2/user/resolve/{client_user_id}", 200, ""),
+        ("GET", f"/v2/user/{stranger}", 404, "not_found"),
+        ("GET", "/v3/orders", 403, "scope_missing"),
+        ("PUT", "/v2/user", 405, "method_not_allowed"),
+        ("GET", "/v2/user", 500, "fault"),
+        ("GET", "/v2/user/{user_id}", 429, "throttled"),
     ]
     assert kept(charlie_tenant) == []
 
@@ -132,7 +132,7 @@ def test_what_can_not_be_written_now_is_written_later(
     afterwards = log.write()
 
     assert (status, meanwhile, afterwards, connection.closed) == (200, 0, 1, 1)
-    assert kept(alice_tenant) == [("GET", "/v2/user", 200)]
+    assert kept(alice_tenant) == [("GET", "/v2/user", 200, "")]
 
 
 def test_what_a_process_holds_is_bounded(log, alice_api, alice_tenant, monkeypatch):
@@ -143,19 +143,22 @@ def test_what_a_process_holds_is_bounded(log, alice_api, alice_tenant, monkeypat
         alice_api.get("/v2/providers")
 
     assert log.write() == 2
-    assert kept(alice_tenant) == [("GET", "/v2/providers", 200)] * 2
+    assert kept(alice_tenant) == [("GET", "/v2/providers", 200, "")] * 2
 
 
 def test_a_path_names_our_ids_alone():
     one, other = str(uuid.uuid4()), str(uuid.uuid4())
     route = r"v3/^(?P<order_id>[^/\x00]+)/x/(?P<kind>[^/\x00]+)/(?P<id>[^\x00]+)/?$"
 
-    path = fill_uuids_into_route_path(
-        route, {"order_id": one, "kind": "hiv", "id": other.upper()}
-    )
+    parts = {"order_id": one, "kind": "hiv", "id": other.upper()}
+    path = fill_route_path(route, parts, succeeded=True)
+    series = "v2/^(?P<resource>[^/]+)$"
+    asked = {"resource": "hrv"}
 
     assert path == f"/v3/{one}/x/{{kind}}/{other}"
-    assert len(fill_uuids_into_route_path("v3/" + "x" * 300, {})) == 200
+    assert len(fill_route_path("v3/" + "x" * 300, {}, succeeded=True)) == 200
+    assert fill_route_path(series, asked, succeeded=True) == "/v2/hrv"
+    assert fill_route_path(series, asked, succeeded=False) == "/v2/{resource}"
 
 
 def test_with_no_days_no_log_is_kept(settings):

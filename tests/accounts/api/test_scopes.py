@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rest_framework.views import APIView
 
-from accounts.api.auth import ApiKeyAuthentication, list_areas_needed_by_call
+from accounts.api.auth import ApiKeyAuthentication
 from accounts.models import AuditEntry
 from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Access
+from portal.lib.api.calls import list_areas_needed_by_call
 from portal.ops.isolation.endpoints import PARAMETER, list_named_urls
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR

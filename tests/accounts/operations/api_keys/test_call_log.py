@@ -14,7 +14,11 @@ from accounts.operations.api_keys.call_log import (
     delete_expired_api_calls,
     write_api_call_log,
 )
-from accounts.queries.api_calls import count_api_calls_by_day
+from accounts.queries.api_calls import (
+    HourOfCalls,
+    count_api_calls_by_day,
+    count_api_calls_by_hour,
+)
 from tests.factories.accounts import make_tenant
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -22,14 +26,14 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
 
 
-def call(tenant, *, at=NOON, user=None, key=None):
+def call(tenant, *, at=NOON, user=None, key=None, status=200):
     return Call(
         tenant_pk=tenant.pk,
         key_id=key or uuid.uuid4(),
         at=at,
         method="GET",
         path="/v2/user",
-        status=200,
+        status=status,
         ms=7,
         request_id="ab" * 16,
         address="2001:db8::7",
@@ -97,6 +101,51 @@ def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):
     left = ApiCall.objects.for_tenant(tenant).values_list("at", flat=True)
     assert pruned == 3
     assert {(NOON - at).days for at in left} == {0, 29, 30}
+
+
+def test_an_environment_keeps_no_more_than_its_newest_calls(settings, monkeypatch):
+    settings.API_CALL_LOG_DAYS, settings.API_CALL_LOG_ROWS = 30, 3
+    monkeypatch.setattr(call_log, "_BATCH", 2)
+    busy, quiet = make_tenant(), make_tenant()
+    # Two of one moment: the one that was written first goes.
+    ages = (0, 1, 2, 2, 3, 4, 5)
+    write_api_call_log([call(busy, at=NOON - timedelta(hours=age)) for age in ages])
+    write_api_call_log([call(quiet, at=NOON - timedelta(days=9)) for _ in range(3)])
+
+    with time_machine.travel(NOON, tick=False):
+        deleted = delete_expired_api_calls()
+
+    left = ApiCall.objects.for_tenant(busy).order_by("-at", "-pk")
+    first = ApiCall.unscoped.order_by("pk").first()
+    assert deleted == 4
+    assert [(row.pk - first.pk, NOON - row.at) for row in left] == [
+        (0, timedelta(0)),
+        (1, timedelta(hours=1)),
+        (3, timedelta(hours=2)),
+    ]
+    assert ApiCall.objects.for_tenant(quiet).count() == 3
+
+
+def test_answers_are_counted_by_hour_for_a_day():
+    tenant = make_tenant()
+    key = uuid.uuid4()
+    for hours, status in (
+        (0, 200),
+        (0, 302),
+        (0, 404),
+        (23, 500),
+        (23, 503),
+        (24, 200),
+    ):
+        at = NOON + timedelta(minutes=59) - timedelta(hours=hours)
+        write_api_call_log([call(tenant, at=at, key=key, status=status)])
+    write_api_call_log([call(tenant, at=NOON)])
+
+    counts = count_api_calls_by_hour(
+        tenant=tenant, keys=[key], at=NOON + timedelta(minutes=59.5)
+    )
+
+    assert counts == [HourOfCalls(faults=2), *[HourOfCalls()] * 22, HourOfCalls(2, 1)]
 
 
 def test_the_calls_that_name_an_erased_user_go():
