@@ -16,6 +16,9 @@ class Summary(TenantOwned):
     `id` is the wire's, made from user, provider, kind and start, so that a re-delivery
     finds its row without a read. `kind` is a slug of users.wearables.summaries; `body`
     holds that kind's fields as the wire has them, `raw` the element as it came.
+    `layers` of a record that a file gave is {"file": element or None, "live": element
+    of a cloud or phone or None, "ids": further IDs that its elements had}, of which
+    `raw` joins the elements; None for all others.
     `calendar_date` to `last_date`, both included, are the days it is found by;
     `starts_at` orders. `version` counts what was stored under this id, from 1.
     """
@@ -53,6 +56,7 @@ class Summary(TenantOwned):
     ends_at = models.DateTimeField(null=True)
     body = models.JSONField()
     raw = models.JSONField()
+    layers = models.JSONField(null=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)

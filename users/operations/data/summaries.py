@@ -13,7 +13,7 @@ from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib.database import rows
 from users.analysis.workout_zones import fill_missing_workout_zones
-from users.models import Arrival
+from users.models import Arrival, Summary
 from users.models.sources.arrival import ARRIVAL_RETENTION
 from users.operations.data.completing import complete_readings
 from users.operations.sources.devices import record_device_seen
@@ -26,13 +26,13 @@ from users.states import SourceType
 from users.wearables.readings import build_batch_parsing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
     from uuid import UUID
 
     from portal.lib.actor import Actor
     from users.models import User
-    from users.operations.data.completing import Source
+    from users.operations.data.completing import Completed
     from users.wearables.resources import SummaryReading, SummaryResource
 
 # One statement for any number of rows. Equal rows are left alone: no dead tuple, and
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 _UPSERT = """
     INSERT INTO users_summary AS kept (
         id, tenant_id, user_id, kind, provider, source_type, app_id, device_id,
-        calendar_date, last_date, starts_at, ends_at, body, raw, version,
+        calendar_date, last_date, starts_at, ends_at, body, raw, layers, version,
         created_at, updated_at
     )
     SELECT id, %s, %s, %s, %s, source_type, app_id, device_id,
-        calendar_date, last_date, starts_at, ends_at, body::jsonb, raw::jsonb, 1,
-        %s::timestamptz, %s::timestamptz
+        calendar_date, last_date, starts_at, ends_at, body::jsonb, raw::jsonb,
+        layers::jsonb, 1, %s::timestamptz, %s::timestamptz
     FROM unnest(
         %s::uuid[], %s::date[], %s::date[], %s::timestamptz[], %s::timestamptz[],
-        %s::text[], %s::text[], %s::text[], %s::text[], %s::uuid[]
+        %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::uuid[]
     ) AS given (
-        id, calendar_date, last_date, starts_at, ends_at, body, raw,
+        id, calendar_date, last_date, starts_at, ends_at, body, raw, layers,
         source_type, app_id, device_id
     )
     ON CONFLICT (id) DO UPDATE SET
@@ -58,7 +58,8 @@ _UPSERT = """
         device_id = excluded.device_id, calendar_date = excluded.calendar_date,
         last_date = excluded.last_date, starts_at = excluded.starts_at,
         ends_at = excluded.ends_at, body = excluded.body, raw = excluded.raw,
-        version = kept.version + 1, updated_at = excluded.updated_at
+        layers = excluded.layers, version = kept.version + 1,
+        updated_at = excluded.updated_at
     WHERE (kept.body, kept.source_type, kept.app_id, kept.device_id)
         IS DISTINCT FROM
         (excluded.body, excluded.source_type, excluded.app_id, excluded.device_id)
@@ -101,7 +102,7 @@ def record_summaries(
     resource: SummaryResource,
     batch: SummaryBatch,
     is_history: bool = False,
-    keeps_values: bool = False,
+    is_file: bool = False,
 ) -> Recorded:
     """Store a batch of summaries of a live user; the latest version of an ID wins.
 
@@ -109,8 +110,8 @@ def record_summaries(
     bounds are dropped. The first data of a source connects it, and mends a broken
     connection. Each summary that is new or changed emits one event, by start; of
     `is_history` none: whoever brings a source's past tells of it once, when it is whole
-    (historical.data.*). With `keeps_values`, what a new version leaves empty stays as
-    it was: a file may tell less of a record than its cloud did. Raises: ElementsInvalid
+    (historical.data.*). What a file tells (`is_file`) and what the live source tells of
+    one record complete each other, see complete_readings. Raises: ElementsInvalid
     (422, nothing stored); provider_unknown; not_found. Source: Spec 6.2; Contract 2.3,
     5.4, 8.2; Ours: a dropped element has no id in the answer.
     """
@@ -118,13 +119,15 @@ def record_summaries(
     context = build_batch_parsing_context(user=user, provider=batch.provider, now=now)
     read = resource.read(batch.elements, context)
     user = lock_user(user)
-    latest = {reading.id: reading for reading in read}
-    kept_sources: dict[UUID, Source] = {}
-    if keeps_values:
-        # The user is locked, so that nobody writes between this read and the upsert.
-        latest, kept_sources = complete_readings(
-            user=user, resource=resource, readings=latest, context=context
-        )
+    # The user is locked, so that nobody writes between this read and the upsert.
+    completed = complete_readings(
+        user=user,
+        resource=resource,
+        readings={reading.id: reading for reading in read},
+        context=context,
+        is_file=is_file,
+    )
+    latest = completed.readings
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
@@ -136,7 +139,7 @@ def record_summaries(
             app_id=batch.app_id,
             device_id=batch.device_id,
         )
-        changed = _store(user, resource, batch, kept, now, kept_sources)
+        changed = _store(user, resource, batch, kept, now, completed)
     starts = [each.place.starts_at for each in kept.values()]
     recorded = Recorded(
         created=sum(is_new for is_new, _ in changed),
@@ -203,11 +206,11 @@ def _store(
     batch: SummaryBatch,
     kept: dict[UUID, SummaryReading],
     now: datetime,
-    kept_sources: Mapping[UUID, Source],
+    completed: Completed,
 ) -> list[tuple[bool, SummaryRow]]:
     """Upsert summaries; return the changed ones by start, and whether each is new."""
     source = (str(batch.source_type), batch.app_id, batch.device_id)
-    sources = {id_: kept_sources.get(id_, source) for id_ in kept}
+    sources = {id_: completed.sources.get(id_, source) for id_ in kept}
     readings = sorted(kept.values(), key=lambda each: (each.place.starts_at, each.id))
     columns: list[list[Any]] = [
         [each.id for each in readings],
@@ -217,6 +220,7 @@ def _store(
         [each.place.ends_at for each in readings],
         [orjson.dumps(each.body).decode() for each in readings],
         [orjson.dumps(each.raw).decode() for each in readings],
+        [_json_or_none(completed.layers.get(each.id)) for each in readings],
         *([sources[each.id][at] for each in readings] for at in range(3)),
     ]
     found = rows.fetch_rows(
@@ -227,6 +231,7 @@ def _store(
         ],
     )
     written = {id_: rest for id_, *rest in found}
+    _store_layers(completed, kept.keys() - written.keys())
     changed = [
         SummaryRow(
             each.id,
@@ -244,3 +249,21 @@ def _store(
             user=user, resource=resource, rows=changed
         )
     ]
+
+
+def _store_layers(completed: Completed, ids: Iterable[UUID]) -> None:
+    """Store what a file and a live source told, where it changed no value."""
+    changed = []
+    for id_ in ids:
+        row, layers = completed.stored.get(id_), completed.layers.get(id_)
+        if row is not None and row.layers != layers:
+            row.layers, row.raw = layers, completed.readings[id_].raw
+            changed.append(row)
+    if changed:
+        Summary.objects.for_tenant(changed[0].tenant).bulk_update(
+            changed, ["layers", "raw"]
+        )
+
+
+def _json_or_none(value: object) -> str | None:
+    return None if value is None else orjson.dumps(value).decode()

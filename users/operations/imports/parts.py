@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from users.models import Summary
+from users.operations.data.completing import find_same_time
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.streams import record_workout_stream
 from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.operations.sources.devices import DeviceDetails, record_device_details
 from users.wearables.formats.parts import PartKind
-from users.wearables.summaries import SUMMARIES
+from users.wearables.summaries import SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def store_import_part(
             resource=SUMMARIES[part.resource],
             batch=SummaryBatch(provider=provider, elements=part.elements, **origin),
             is_history=True,
-            keeps_values=True,
+            is_file=True,
         )
         new, changed, dropped = (
             summaries.created,
@@ -101,7 +103,7 @@ def store_import_part(
             summaries.dropped,
         )
     else:
-        new, changed, dropped = _store_stream(user, actor, part)
+        new, changed, dropped = _store_stream(user, actor, provider, part)
     return StoredPart(
         resource=name,
         provider=part.origin.provider,
@@ -132,11 +134,21 @@ def _origin(user: User, provider: str, part: Part) -> dict[str, Any]:
     return {"source_type": source_type, "app_id": app_id, "device_id": device_id}
 
 
-def _store_stream(user: User, actor: Actor, part: Part) -> tuple[int, int, int]:
+def _store_stream(
+    user: User, actor: Actor, provider: str, part: Part
+) -> tuple[int, int, int]:
+    """Store the stream of a workout; see store_import_part."""
     found = Summary.objects.for_tenant(user.tenant).filter(
         id=part.workout_id, user=user
     )
-    workout: Summary | None = found.first()
+    # The workout may have been stored under the ID that its cloud gave it.
+    workout: Summary | None = found.first() or find_same_time(
+        user=user,
+        resource=WORKOUTS,
+        provider=provider,
+        start=datetime.fromisoformat(part.first),
+        end=datetime.fromisoformat(part.last),
+    )
     if workout is None:  # outside of the user's ingestion dates
         return 0, 0, 1
     workout.user = user

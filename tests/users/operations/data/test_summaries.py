@@ -186,7 +186,7 @@ def test_a_file_fills_what_is_empty_and_keeps_what_its_cloud_gave(
     cloud = {**LEAST["sleep"], **stages, "hr_lowest": 48}
     poorer = LEAST["sleep"]
     fuller = {**LEAST["sleep"], "average_hrv": 61}
-    of_file = {"is_history": True, "keeps_values": True}
+    of_file = {"is_history": True, "is_file": True}
 
     assert given(cloud) == (1, 0)
     assert given(poorer, **of_file) == (0, 0)
@@ -220,7 +220,7 @@ def test_a_night_of_a_file_without_id_is_the_one_of_its_cloud(connected, alice_t
             resource=SUMMARIES["sleep"],
             batch=batch,
             is_history=True,
-            keeps_values=True,
+            is_file=True,
         )
         return counts.created, counts.updated, counts.ids
 
@@ -231,8 +231,108 @@ def test_a_night_of_a_file_without_id_is_the_one_of_its_cloud(connected, alice_t
     (row,) = stored(alice_tenant)
     assert row.body == {**before.body, "average_hrv": 61}
     assert emitted_types(alice_tenant).count("daily.data.sleep.updated") == 0
-    later = {**LEAST["sleep"], "bedtime_stop": "2026-03-01T06:00:01+00:00"}
+    later = {**LEAST["sleep"], "bedtime_start": "2026-02-28T22:00:01+00:00"}
     assert imported(later)[:2] == (1, 0)
+
+
+NIGHT_OF_FILE = {**LEAST["sleep"], "average_hrv": 61, "hr_lowest": 47}
+NIGHT_OF_CLOUD = {
+    "bedtime_start": "2026-02-28T22:00:00.774+00:00",
+    "bedtime_stop": "2026-03-01T06:00:00.512+00:00",
+    "type": "long_sleep",
+    "light": 9000,
+    "hr_lowest": 48,
+}
+
+
+@pytest.mark.parametrize("is_file_first", [True, False], ids=["file", "cloud"])
+@pytest.mark.parametrize(
+    ("of_file", "of_cloud"),
+    [({}, {"external_id": "n-1"}), ({"external_id": "n-1"},) * 2, ({}, {})],
+    ids=["id of the cloud", "one id", "no id"],
+)
+def test_file_and_cloud_make_one_night_in_any_order(
+    connected, alice_tenant, is_file_first, of_file, of_cloud
+):
+    def given(element, *, is_file=False):
+        batch = SummaryBatch(provider="oura", elements=[element])
+        counts = record_summaries(
+            user=connected,
+            actor=ACTOR,
+            resource=SUMMARIES["sleep"],
+            batch=batch,
+            is_history=is_file,
+            is_file=is_file,
+        )
+        return counts.created, counts.updated, counts.ids
+
+    of_file, of_cloud = NIGHT_OF_FILE | of_file, NIGHT_OF_CLOUD | of_cloud
+    orders = [(of_file, True), (of_cloud, False)]
+    for number, (element, is_file) in enumerate(
+        orders if is_file_first else orders[::-1]
+    ):
+        found = given(element, is_file=is_file)
+        assert found[:2] == ((1, 0) if number == 0 else (0, 1))
+
+    (row,) = stored(alice_tenant)
+    joined = {"average_hrv": 61, "hr_lowest": 48, "light": 9000, "type": "long_sleep"}
+    assert {name: row.body[name] for name in joined} == joined
+    assert row.starts_at.microsecond == 774_000
+    assert row.raw.get("external_id") == of_cloud.get("external_id")
+    for _ in range(2):
+        assert given(of_file, is_file=True) == (0, 0, (row.pk,))
+        assert given(of_cloud) == (0, 0, (row.pk,))
+    # Moved by its source: the record is told by its id, its values of the file stay.
+    if of_cloud.get("external_id"):
+        later = of_cloud | {
+            "bedtime_stop": "2026-03-01T06:10:00+00:00",
+            "hr_lowest": None,
+        }
+        assert given(later) == (0, 1, (row.pk,))
+        (row,) = stored(alice_tenant)
+        assert (row.body["hr_lowest"], row.body["average_hrv"]) == (47, 61)
+    assert len(stored(alice_tenant)) == 1
+
+
+def test_two_nights_of_a_cloud_share_no_night_of_a_file(connected, alice_tenant):
+    for is_file, element in [
+        (True, NIGHT_OF_FILE),
+        (False, NIGHT_OF_CLOUD | {"external_id": "n-1"}),
+        (False, NIGHT_OF_CLOUD | {"external_id": "n-2"}),
+    ]:
+        record_summaries(
+            user=connected,
+            actor=ACTOR,
+            resource=SUMMARIES["sleep"],
+            batch=SummaryBatch(provider="oura", elements=[element]),
+            is_file=is_file,
+        )
+
+    rows = {row.raw["external_id"]: row for row in stored(alice_tenant)}
+    assert {name: row.body["average_hrv"] for name, row in rows.items()} == {
+        "n-1": 61,
+        "n-2": None,
+    }
+
+
+def test_a_cycle_names_the_night_that_a_file_stored_first(connected, alice_tenant):
+    night = {"bedtime_start": "session_start", "bedtime_stop": "session_end"}
+    cycle = {name: NIGHT_OF_CLOUD[old] for old, name in night.items()}
+    for kind, is_file, element in [
+        ("sleep", True, NIGHT_OF_FILE),
+        ("sleep", False, NIGHT_OF_CLOUD | {"external_id": "n-1"}),
+        ("sleep_cycle", False, night_element(**cycle, external_id="n-1")),
+    ]:
+        record_summaries(
+            user=connected,
+            actor=ACTOR,
+            resource=SUMMARIES[kind],
+            batch=SummaryBatch(provider="oura", elements=[element]),
+            is_file=is_file,
+        )
+
+    rows = {row.kind: row for row in stored(alice_tenant)}
+    assert rows["sleep_cycle"].body["sleep_id"] == str(rows["sleep"].pk)
 
 
 def test_what_is_unchanged_leaves_the_row_and_emits_nothing(
@@ -441,8 +541,9 @@ def test_a_batch_takes_the_same_statements_whatever_its_size(connected, number):
         recorded = record(connected, "sleep_cycle", *elements)
 
     assert recorded.created == number
-    # A savepoint and its release; user, connection, summaries, arrival, audit, events.
-    assert len(sent) == 8
+    # A savepoint and its release; user, records of files, connection, summaries,
+    # arrival, audit, events.
+    assert len(sent) == 9
 
 
 def test_erasing_a_user_takes_summaries_and_arrivals_along(

@@ -9,10 +9,11 @@ import pytest
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive, make_export
+from tests.factories.health_exports import HEALTH_EXPORTS
 from tests.outbox import emitted
 from tests.users.holdings import stored_rows
 from tests.users.operations.imports.beats import BEATS, NOON, beat, files, lines, start
-from users.models import Device, ImportJob, Sample, Summary
+from users.models import Device, ImportJob, Sample, Summary, WorkoutStream
 from users.operations.imports import runs
 from users.operations.imports.parts import store_import_part
 from users.operations.imports.runs import mark_health_data_import_failed
@@ -131,6 +132,35 @@ def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
         == summaries
     )
     assert emitted(alice_tenant) == events
+
+
+@pytest.mark.parametrize("vendor", sorted(HEALTH_EXPORTS))
+def test_an_export_of_each_vendor_again_changes_nothing(
+    user, alice_tenant, run, vendor
+):
+    first = run(start(user, HEALTH_EXPORTS[vendor](), "export"))
+    before = kept(user)
+    events = emitted(alice_tenant)
+
+    again = run(start(user, HEALTH_EXPORTS[vendor](), "export"))
+
+    assert (first.status, again.status) == (ImportStatus.COMPLETED,) * 2
+    assert {
+        name: (count["created"], count["updated"], count["unchanged"])
+        for name, count in again.counts.items()
+    } == {name: (0, 0, count["created"]) for name, count in first.counts.items()}
+    assert kept(user) == before
+    assert emitted(alice_tenant) == events
+
+
+def kept(user):
+    """The rows of a user that files become."""
+    rows = [
+        Sample.objects.filter(user_id=user.pk).order_by("pk"),
+        Summary.objects.for_tenant(user.tenant).order_by("pk"),
+        WorkoutStream.objects.for_tenant(user.tenant).order_by("workout_id"),
+    ]
+    return [list(each.values()) for each in rows]
 
 
 def test_a_file_that_breaks_off_stores_nothing(user, alice_tenant, monkeypatch, run):

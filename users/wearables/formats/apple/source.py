@@ -99,13 +99,16 @@ class WatchedSource:
         return chunk
 
     def _read_clean(self, size: int) -> bytes:
-        """Return the next bytes without what XML forbids and iOS writes."""
+        """Return the next bytes without what XML forbids and iOS writes.
+
+        Empty also while the declarations have no end yet.
+        """
         chunk = self._read_checked(size)
         if self._head is not None:
             self._head += chunk
             is_whole = _ROOT in self._head or not chunk
             if not is_whole and len(self._head) <= _HEAD_MAX:
-                return self._read_clean(size)
+                return b""
             # Its declarations are unfinished as iOS 16 writes them, and hold nothing.
             chunk = _DOCTYPE.sub(b"", self._head, count=1)
             self._head = None

@@ -8,7 +8,7 @@ source of its own: its rows are of the sender's source, by the app nightscout.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from users.states import SourceType
@@ -74,17 +74,37 @@ def _entry(item: Mapping[str, Any]) -> Iterator[Row]:
         yield SkippedRows(DropReason.CALIBRATION, str(kind)[:60])
 
 
-def _treatment(item: Mapping[str, Any]) -> Iterator[Row]:
+def _tell_apart(
+    slug: str, value: float, at: str | None, given: dict[tuple[str, str], list[float]]
+) -> str | None:
+    """Return the time of an amount, a millisecond later for each other one before it.
+
+    An equal amount at the same time is one that two uploaders sent, and keeps it.
+    Source: Ours: a sample is known by its time, and two doses in one second are two.
+    """
+    if at is None:
+        return None
+    amounts = given.setdefault((slug, at), [])
+    if value not in amounts:
+        amounts.append(value)
+    later = timedelta(milliseconds=amounts.index(value))
+    return (datetime.fromisoformat(at) + later).isoformat() if later else at
+
+
+def _treatment(item: Mapping[str, Any], reading: Reading) -> Iterator[Row]:
     at = _at(item, "created_at", "timestamp")
+    given = reading.kept.setdefault("nightscout", {})
     found = 0
     insulin, carbs = (parse_number(item.get(name)) for name in ("insulin", "carbs"))
     if insulin:
         found += 1
         keys = {"type": "rapid_acting", "delivery_mode": "bolus"}
-        yield make_sample("insulin_injection", _BY_HAND, insulin, at, **keys)
+        apart = _tell_apart("insulin_injection", insulin, at, given)
+        yield make_sample("insulin_injection", _BY_HAND, insulin, apart, **keys)
     if carbs:
         found += 1
-        yield make_sample("carbohydrates", _BY_HAND, carbs, at)
+        apart = _tell_apart("carbohydrates", carbs, at, given)
+        yield make_sample("carbohydrates", _BY_HAND, carbs, apart)
     glucose = parse_number(item.get("glucose"))
     if glucose and item.get("glucoseType") == "Finger":
         found += 1
@@ -103,12 +123,12 @@ def _treatment(item: Mapping[str, Any]) -> Iterator[Row]:
 def _reader(prefix: str) -> Any:
     """Return a reader of a list, or of one object a line."""
 
-    def read(member: Member, _head: Head, _reading: Reading) -> Iterator[Row]:
+    def read(member: Member, _head: Head, reading: Reading) -> Iterator[Row]:
         for item in iterate_items(member, prefix):
             if not isinstance(item, dict):
                 yield SkippedRows(DropReason.BAD_ROW, "item")
             elif "eventType" in item or "created_at" in item:
-                yield from _treatment(item)
+                yield from _treatment(item, reading)
             else:
                 yield from _entry(item)
 

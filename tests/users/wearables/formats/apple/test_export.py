@@ -442,6 +442,40 @@ def test_what_was_logged_by_day_becomes_cycles(tmp_path):
     assert found.staged.rows_read == 11
 
 
+# As iOS 16 writes them: a declaration without an end, what XML forbids as it is and as
+# a reference, and one attribute twice.
+UNFINISHED = PROLOG.replace("]>", "<!ATTLIST HeartRateVariabilityMetadataList\n]>")
+FORBIDDEN = "a\x0bb\x1f&#11;&#x0B;&#xFFFF;\ufffec&amp;d"
+
+
+@pytest.mark.parametrize("chunk", [97, 4096], ids="chunk of {}".format)
+def test_what_ios_16_writes_against_xml_costs_nothing(tmp_path, monkeypatch, chunk):
+    content = wrap(
+        quantity("HeartRate", 60, "count/min"),
+        by_app("BodyMass", 80, "kg").replace(
+            'sourceName="', f'sourceName="{FORBIDDEN}'
+        ),
+        quantity("StepCount", 7, "count").replace(" value=", ' value="7" value='),
+        prolog=UNFINISHED,
+    )
+    read_checked = source.WatchedSource._read_checked
+    monkeypatch.setattr(
+        source.WatchedSource,
+        "_read_checked",
+        lambda self, _size: read_checked(self, chunk),
+    )
+
+    found = read(tmp_path, content)
+
+    assert {
+        slug: [each["value"] for each in found.of(slug)]
+        for slug in ("heartrate", "body_weight", "steps")
+    } == {"heartrate": [60], "body_weight": [80], "steps": [7]}
+    assert found.staged.drops == {}
+    (app,) = {p.origin.app_id for p in found.parts if p.resource == "body_weight"}
+    assert app.startswith("abc&d")
+
+
 def test_what_cannot_be_kept_is_counted_by_its_reason(tmp_path):
     found = read(
         tmp_path,
