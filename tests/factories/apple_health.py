@@ -88,7 +88,6 @@ def make_archive(xml: bytes | None = None, *, name: str = "export.xml") -> bytes
         archive.writestr(
             f"apple_health_export/{name}", make_export() if xml is None else xml
         )
-        archive.writestr("apple_health_export/workout-routes/route_1.gpx", "<gpx/>")
     return packed.getvalue()
 
 

@@ -143,6 +143,11 @@ class DropReason(OpenChoices):
     )
     SALVAGED = "salvaged", gettext_lazy("Lost in the damaged part of a file")
     BAD_POINT = "bad_point", gettext_lazy("Impossible point of a track")
+    NO_WORKOUT = "no_workout", gettext_lazy("Route that no workout of the file names")
+    CLINICAL = (
+        "clinical_record",
+        gettext_lazy("Clinical record (FHIR), which imports do not read"),
+    )
     CALIBRATION = "calibration", gettext_lazy("Calibration or setting of a device")
     BAD_TIME = "datetime_parsing", gettext_lazy("Invalid time")
     TOO_LOW = "greater_than_equal", gettext_lazy("Below the allowed range")

@@ -17,6 +17,7 @@ from lxml import etree
 
 from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
+from users.wearables.formats.apple.attachments import open_attachments
 from users.wearables.formats.apple.beats import compute_rmssd
 from users.wearables.formats.apple.cycles import LOGS, Cycles
 from users.wearables.formats.apple.days import Days
@@ -81,6 +82,7 @@ _ROOT = "HealthData"
 _END_TAG = b"</HealthData"
 _TAGS = ("Record", "Correlation", "Workout", "ActivitySummary", "Me")
 _OTHERS = ("ClinicalRecord", "Audiogram", "VisionPrescription")
+_CLINICAL = "HKClinicalTypeIdentifier"
 _HARDWARE = re.compile(r", (manufacturer|model|hardware):(.*?)(?=, \w+:|>)")
 _KNOWN_MAX = 10_000
 _TEXT_MAX = 255
@@ -92,9 +94,10 @@ class AppleHealthReader:
 
     provider = PROVIDER
 
-    def __init__(self, path: Path, _context: Context, _file_name: str) -> None:
+    def __init__(self, path: Path, context: Context, _file_name: str) -> None:
         self.bytes_total = path.stat().st_size
         self._path = path
+        self._now = context.now
         self._source: WatchedSource | None = None
 
     @property
@@ -106,10 +109,14 @@ class AppleHealthReader:
         """Yield all rows of the export. Raises: FileRefused."""
         with open_apple_health_export(self._path) as (source, length):
             self._source, self.bytes_total = source, length
+            export = _Export()
             try:
-                yield from _Export().rows(source)
+                yield from export.rows(source)
             except etree.XMLSyntaxError:
                 raise FileRefused(ImportRefusal.DAMAGED) from None
+        with open_attachments(self._path) as attachments:
+            yield from export.workouts.rows(export.heart, attachments, self._now)
+            yield from attachments.rows()
 
 
 class _Export:
@@ -155,7 +162,6 @@ class _Export:
         yield from self.nights.rows()
         yield from self.cycles.rows()
         yield from self.days.rows()
-        yield from self.workouts.rows(self.heart)
 
     def _read(self, element: _Element) -> Iterator[Row]:
         tag = element.tag
@@ -172,6 +178,9 @@ class _Export:
             yield MergedRows()
         elif tag == "Me":
             self.days.add_person(_attributes(element))
+        elif tag == "ClinicalRecord":
+            kind = (element.get("type") or "").removeprefix(_CLINICAL)
+            yield SkippedRows(DropReason.CLINICAL, kind or str(tag))
         else:
             yield SkippedRows(DropReason.UNKNOWN_KIND, str(tag))
 
@@ -328,6 +337,7 @@ class _Export:
             _attributes(element),
             statistics,
             metadata,
+            [each.get("path") or "" for each in element.iter("FileReference")],
         )
 
     def _rings(self, element: _Element) -> None:

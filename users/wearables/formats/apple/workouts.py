@@ -5,20 +5,27 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from users.states.imports import DropReason
 from users.wearables.formats.apple.times import (
     find_apple_record_time_zone,
     find_utc_offset_of_apple_time,
 )
-from users.wearables.formats.rows import Origin, StreamRow, SummaryRow
+from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.rows import SkippedRows, StreamRow, SummaryRow
+from users.wearables.formats.tracks import Points
 from users.wearables.formats.units import find_unit_conversion
+from users.wearables.formats.uploads.members import MemberDamaged
 from users.wearables.streams import POINTS_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from users.wearables.formats.apple.attachments import Attachments
+    from users.wearables.formats.rows import Origin, Row
 
 _ACTIVITY = "HKWorkoutActivityType"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -74,7 +81,7 @@ class Workouts:
     """Workouts until the end of the file; some hundreds a year."""
 
     def __init__(self) -> None:
-        self._all: list[tuple[Origin, dict[str, Any], datetime, datetime]] = []
+        self._all: list[_Workout] = []
 
     def add(
         self,
@@ -84,26 +91,63 @@ class Workouts:
         attributes: Mapping[str, str],
         statistics: Mapping[str, _Statistic],
         metadata: Mapping[str, str],
+        routes: list[str],
     ) -> None:
-        """Add a workout: attributes, statistics by type, and metadata."""
+        """Add a workout: attributes, statistics by type, metadata, names of routes."""
         element = _element(start, end, attributes, statistics, metadata)
-        self._all.append((origin, element, start, end))
+        seconds = int(start.timestamp()), int(end.timestamp())
+        self._all.append(_Workout(origin, element, *seconds, routes))
 
-    def rows(self, heart: HeartRates) -> Iterator[SummaryRow | StreamRow]:
-        """Yield all workouts, then the streams of those with heart rates."""
-        streams = []
-        for origin, element, start, end in self._all:
-            seconds, rates = heart.between(int(start.timestamp()), int(end.timestamp()))
-            if len(seconds) >= _POINTS_MIN:
+    def rows(
+        self, heart: HeartRates, attachments: Attachments, now: datetime
+    ) -> Iterator[Row]:
+        """Yield all workouts, then the streams of heart rates and routes."""
+        for workout in self._all:
+            element = workout.element
+            _, rates = heart.between(workout.start, workout.end)
+            if len(rates) >= _POINTS_MIN:
                 if "average_hr" not in element:
                     element["average_hr"] = round(sum(rates) / len(rates))
                 if "max_hr" not in element:
                     element["max_hr"] = max(rates)
-                streams.append((element, start, end))
-            yield SummaryRow("workouts", origin, element)
-        for element, start, end in streams:
-            seconds, rates = heart.between(int(start.timestamp()), int(end.timestamp()))
-            yield StreamRow(element, {"time": seconds, "heartrate": rates})
+            yield SummaryRow("workouts", workout.origin, element)
+        for workout in self._all:
+            yield from _stream(workout, heart, attachments, now)
+
+
+class _Workout(NamedTuple):
+    """A workout with the Unix seconds of its start and end."""
+
+    origin: Origin
+    element: dict[str, Any]
+    start: int
+    end: int
+    routes: list[str]
+
+
+def _stream(
+    workout: _Workout, heart: HeartRates, attachments: Attachments, now: datetime
+) -> Iterator[Row]:
+    """Yield the stream of a workout, if it has one, and what its routes lack."""
+    seconds, rates = heart.between(workout.start, workout.end)
+    points = Points(now)
+    for name in workout.routes:
+        try:
+            for second, values in attachments.take_route(name):
+                points.add(second, values)
+        except (MemberDamaged, FileRefused):
+            yield SkippedRows(DropReason.BAD_FILE, "route_#.gpx")
+    if points.bad:
+        yield SkippedRows(DropReason.BAD_POINT, "route_#.gpx", points.bad)
+    body: dict[str, list[Any]] | None = None
+    if points.seconds:
+        for second, rate in zip(seconds, rates, strict=True):
+            points.add(second, {"heartrate": rate})
+        body = points.stream(workout.start, workout.end)
+    elif len(seconds) >= _POINTS_MIN:
+        body = {"time": seconds, "heartrate": rates}
+    if body is not None:
+        yield StreamRow(workout.element, body)
 
 
 def parse_apple_workout_statistic(attributes: Mapping[str, str]) -> _Statistic:
