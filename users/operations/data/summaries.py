@@ -252,7 +252,7 @@ def _store(
 
 
 def _store_layers(completed: Completed, ids: Iterable[UUID]) -> None:
-    """Store what a file and a live source told, where it changed no value."""
+    """Store elements of a file and a live source that changed no value."""
     changed = []
     for id_ in ids:
         row, layers = completed.stored.get(id_), completed.layers.get(id_)

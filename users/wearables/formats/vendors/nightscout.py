@@ -74,7 +74,7 @@ def _entry(item: Mapping[str, Any]) -> Iterator[Row]:
         yield SkippedRows(DropReason.CALIBRATION, str(kind)[:60])
 
 
-def _tell_apart(
+def _separate(
     slug: str, value: float, at: str | None, given: dict[tuple[str, str], list[float]]
 ) -> str | None:
     """Return the time of an amount, a millisecond later for each other one before it.
@@ -99,11 +99,11 @@ def _treatment(item: Mapping[str, Any], reading: Reading) -> Iterator[Row]:
     if insulin:
         found += 1
         keys = {"type": "rapid_acting", "delivery_mode": "bolus"}
-        apart = _tell_apart("insulin_injection", insulin, at, given)
+        apart = _separate("insulin_injection", insulin, at, given)
         yield make_sample("insulin_injection", _BY_HAND, insulin, apart, **keys)
     if carbs:
         found += 1
-        apart = _tell_apart("carbohydrates", carbs, at, given)
+        apart = _separate("carbohydrates", carbs, at, given)
         yield make_sample("carbohydrates", _BY_HAND, carbs, apart)
     glucose = parse_number(item.get("glucose"))
     if glucose and item.get("glucoseType") == "Finger":
