@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('users', '0006_source_priority'),
+        ('users', '0007_source_gaps'),
     ]
 
     operations = [
