@@ -33,7 +33,7 @@ from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from portal.lib.tenancy import HasPrimaryKey, TenantRow
 
@@ -184,11 +184,19 @@ class Marker(models.Model):
         return self.name
 
 
-def sum_prices(markers: Iterable[Marker]) -> Decimal | None:
+def sum_prices(markers: Collection[Marker]) -> Decimal | None:
     """Return what markers cost together in US dollars; None if one has no price."""
     prices = [marker.price for marker in markers]
-    known = [price for price in prices if price is not None]
-    return sum(known, Decimal()) if len(known) == len(prices) else None
+    return None if None in prices else sum_known_prices(markers)
+
+
+def sum_known_prices(markers: Iterable[Marker]) -> Decimal:
+    """Return what the markers that have a price cost together in US dollars.
+
+    It is what a panel without a price of its own is stored with, and no price to show:
+    see `LabTest.known_price`.
+    """
+    return sum((marker.price or Decimal() for marker in markers), Decimal())
 
 
 class ExpectedResult(models.Model):
@@ -237,7 +245,8 @@ class LabTestQuerySet(TenantQuerySet["LabTest"]):
 class LabTest(TenantOwned):
     """A panel of a tenant (contract 6.3); `id` is the wire's.
 
-    `price` in US dollars. `status_before_archive` is what unarchiving returns to.
+    `price` in US dollars, that of its own or the sum of what its markers cost as far as
+    it is known. `status_before_archive` is what unarchiving returns to.
     `reference_slug` names the entry of the reference set it was laid from, empty for a
     panel of the team's own.
     """
@@ -297,3 +306,14 @@ class LabTest(TenantOwned):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def known_price(self) -> Decimal | None:
+        """Return its price in US dollars; None if it is unknown. Load its markers.
+
+        The wire requires a number as `price`, so what is stored counts markers without
+        a price as 0. A price that is no such sum is one of the panel's own.
+        """
+        markers = self.markers.all()
+        is_sum = self.price == sum_known_prices(markers)
+        return sum_prices(markers) if is_sum else self.price

@@ -150,13 +150,13 @@ class PanelConversion:
     @property
     def price(self) -> Decimal | None:
         """Return the sum of the chosen tests' prices; None if one has none."""
-        return sum_prices(one.test.marker for one in self.chosen)
+        return sum_prices([one.test.marker for one in self.chosen])
 
     @property
     def source_price(self) -> Decimal | None:
         """Return the sum of what the tests cost that something was chosen for."""
         return sum_prices(
-            one.source.marker for one in self.tests if one.source and one.chosen
+            [one.source.marker for one in self.tests if one.source and one.chosen]
         )
 
 

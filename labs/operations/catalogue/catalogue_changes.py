@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from accounts.states import Environment
 from labs.models import ExpectedResult, Lab, LabTest, Marker, Order
+from labs.models.catalogue import sum_known_prices, sum_prices
 from labs.operations.catalogue.catalogue_export import (
     build_question_keys,
     describe_lab,
@@ -49,11 +50,15 @@ class Change:
 
 @dataclass(slots=True)
 class PanelChange:
-    """A panel that loses retired markers or has the new sum of its markers' prices."""
+    """A panel that loses retired markers or has the new sum of its markers' prices.
+
+    `price` is to be stored, `known_price` None where it is unknown.
+    """
 
     panel: LabTest
     markers: list[Marker]
     price: Decimal
+    known_price: Decimal | None
     fasting: bool
 
     @property
@@ -300,12 +305,13 @@ class _Comparison:
                 self._refuse(gone[old[0].pk], text % names)
                 continue
             now = [new.get(marker.pk, marker) for marker in kept]
-            is_sum = panel.price == _sum_prices(old)
+            is_sum = panel.price == sum_known_prices(old)
             is_derived = panel.fasting == any(marker.fasting for marker in old)
             change = PanelChange(
                 panel,
                 kept,
-                _sum_prices(now) if is_sum else panel.price,
+                sum_known_prices(now) if is_sum else panel.price,
+                sum_prices(now) if is_sum else panel.price,
                 any(one.fasting for one in now) if is_derived else panel.fasting,
             )
             if change.is_change:
@@ -314,20 +320,22 @@ class _Comparison:
     def _add_panel_change(self, change: PanelChange, old: Sequence[Marker]) -> None:
         panel = change.panel
         pairs: tuple[tuple[str, Any, Any], ...] = (
-            ("price", panel.price, change.price),
+            ("price", panel.known_price, change.known_price),
             ("fasting", panel.fasting, change.fasting),
             ("markers", _list_codes(old), _list_codes(change.markers)),
         )
         self.found.panels.append(change)
-        self.found.changes.append(
-            Change(
-                ChangeKind.CHANGED,
-                "panels",
-                f"{panel.tenant.team.slug} {panel.slug}",
-                panel.name,
-                tuple((name, str(a), str(b)) for name, a, b in pairs if a != b),
-            )
+        fields = tuple(
+            (name, "" if a is None else str(a), "" if b is None else str(b))
+            for name, a, b in pairs
+            if a != b
         )
+        # A price that stays unknown is no difference, though what is known of it is.
+        if fields:
+            key = f"{panel.tenant.team.slug} {panel.slug}"
+            self.found.changes.append(
+                Change(ChangeKind.CHANGED, "panels", key, panel.name, fields)
+            )
 
     def _refuse(self, place: Fault, message: str) -> None:
         fault = Fault(place.file, message, place.line, place.column)
@@ -337,10 +345,6 @@ class _Comparison:
 def _results_of(marker: Marker | None) -> list[ExpectedResult]:
     found = list(marker.expected_results.all()) if marker else []
     return sorted(found, key=lambda result: result.provider_id)
-
-
-def _sum_prices(markers: Sequence[Marker]) -> Decimal:
-    return sum((marker.price or Decimal() for marker in markers), Decimal())
 
 
 def _list_codes(markers: Sequence[Marker]) -> str:

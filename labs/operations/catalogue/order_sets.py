@@ -12,7 +12,7 @@ from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 
 from labs.models import LabTest, Marker
-from labs.models.catalogue import PANEL_NAME_MAX_LENGTH, sum_prices
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH, sum_known_prices, sum_prices
 from labs.operations.catalogue.locks import lock_catalogue_for_order
 from labs.states.catalogue import Generation, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
@@ -59,13 +59,10 @@ class ResolvedSet:
         """Return what the lab charges for the set in US dollars; None if unknown.
 
         A single panel may have a price of its own. Any other is the sum of its markers,
-        each once, and is unknown while one of them has no price: a panel without own
-        price counts such markers as 0.
+        each once, and is unknown while one of them has no price.
         """
         if len(self.panels) == 1 and not self.added:
-            price: Decimal = self.panels[0].price
-            if price != _sum_known_prices(self.markers):
-                return price
+            return self.panels[0].known_price
         return sum_prices(self.markers)
 
 
@@ -170,7 +167,7 @@ def find_or_create_panel_of_order_set(
         reference_slug=slug,
         sample_type=resolved.markers[0].sample_type,
         method=str(resolved.method),
-        price=_sum_known_prices(resolved.markers),
+        price=sum_known_prices(resolved.markers),
         fasting=any(marker.fasting for marker in resolved.markers),
         status=LabTestStatus.ACTIVE,
         generation=Generation.AUTO,
@@ -184,10 +181,6 @@ def find_or_create_panel_of_order_set(
         made: LabTest = rows.get(reference_slug=slug)
         return made
     return panel
-
-
-def _sum_known_prices(markers: Sequence[Marker]) -> Decimal:
-    return sum((marker.price or Decimal() for marker in markers), Decimal())
 
 
 def _validate_add_on(order_set: OrderSet) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -13,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
 from labs.models import LabTest, Marker
-from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH, sum_known_prices
 from labs.queries.accounts import get_linked_lab_account
 from labs.queries.catalogue import get_lab_by_slug
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
@@ -93,7 +92,7 @@ def create_lab_test(
         description=request.description,
         sample_type=markers[0].sample_type,
         method=str(request.method),
-        price=sum((marker.price or Decimal() for marker in markers), Decimal()),
+        price=sum_known_prices(markers),
         fasting=fasting if request.fasting is None else request.fasting,
     )
     panel.save(force_insert=True)

@@ -7,7 +7,6 @@ works without scripts.
 from __future__ import annotations
 
 import re
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -19,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.models import Lab, Marker
-from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
+from labs.models.catalogue import PANEL_NAME_MAX_LENGTH, sum_prices
 from labs.operations.catalogue.panels import (
     DESCRIPTION_MAX_LENGTH,
     LabTestRequest,
@@ -192,7 +191,7 @@ def _render_form(
         has_more=found is not None and found.total > MARKERS_SHOWN,
         markers=markers,
         chosen={marker.pk for marker in markers},
-        price=sum((marker.price or Decimal() for marker in markers), Decimal()),
+        price=sum_prices(markers),
         needs_fasting=any(marker.fasting for marker in markers),
         is_full=len(markers) >= MARKERS_AT_MOST,
         at_most=MARKERS_AT_MOST,

@@ -191,7 +191,8 @@ def build_lab_test_page(
     prices: PanelPricing = {
         "currency": "USD",
         "data": {
-            str(panel.pk): {"pricing": build_price(panel.price)} for panel in panels
+            str(panel.pk): {"pricing": build_price(panel.known_price)}
+            for panel in panels
         },
     }
     return {

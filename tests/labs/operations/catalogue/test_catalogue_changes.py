@@ -110,6 +110,24 @@ def test_a_panel_loses_a_retired_marker_and_its_price(north, alice_production):
     assert LabTestVersion.unscoped.count() == 2
 
 
+def test_a_price_that_an_update_takes_away_is_unknown(north, alice_production):
+    glucose, lipids = Marker.objects.filter(lab=north).order_by("provider_id")
+    panel = make_lab_test(
+        tenant=alice_production, lab=north, markers=(glucose, lipids), price="16.50"
+    )
+
+    with_one = update(("markers", "fast,4.00", "fast,"))
+    with_none = update(("markers", "fast,4.00", "fast,"), ("markers", "12.50", ""))
+
+    panel.refresh_from_db()
+    fields = [
+        [change["fields"] for change in each.changes if change["table"] == "panels"]
+        for each in (with_one, with_none)
+    ]
+    assert fields == [[[["price", "16.50", ""]]], []]
+    assert (panel.price, panel.known_price) == (0, None)
+
+
 def test_a_panel_that_would_be_empty_forbids_it(north, alice_production):
     panel = panel_of(alice_production, north, "L1", name="Fats")
 

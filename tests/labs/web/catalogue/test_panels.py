@@ -77,6 +77,19 @@ def test_a_panel_is_made_and_waits_for_an_operator(
     assert [note.level_tag for note in page.context["messages"]] == ["success"]
 
 
+def test_a_price_that_is_unknown_is_no_sum(press, alice_web, alice_tenant, lab, marker):
+    unpriced = make_marker(lab=lab, name="Iron", price=None)
+
+    chosen = press(marker_ids=[marker.pk, unpriced.pk], go="search")
+    press(marker_ids=[marker.pk, unpriced.pk], go="make")
+
+    panel = LabTest.objects.for_tenant(alice_tenant).get(name="Iron")
+    page = alice_web.get(f"{url(alice_tenant, 'tests')}?status=pending_approval")
+    assert panel.price == marker.price
+    assert "2 markers, price unknown" in chosen.content.decode()
+    assert '<td data-label="Price" class="num">unknown</td>' in page.content.decode()
+
+
 def test_a_panel_is_ordered_once_it_is_approved(press, alice_web, alice_tenant, marker):
     press(marker_ids=marker.pk, go="make")
     panel = LabTest.objects.for_tenant(alice_tenant).get(name="Iron")

@@ -553,6 +553,28 @@ def test_panels_tell_their_prices_when_asked(alice_api, own_panels):
     check_answer(reply, "get", LIST)
 
 
+def test_a_panel_with_a_marker_of_unknown_price_has_none(alice_api, alice_tenant):
+    lab = make_lab()
+    priced, unpriced = make_marker(lab=lab), make_marker(lab=lab, price=None)
+    markers = (priced, unpriced)
+    panels = {
+        price: make_lab_test(tenant=alice_tenant, lab=lab, markers=markers, price=price)
+        for price in ("0.00", "12.50", "80.00")
+    }
+    free = make_lab_test(tenant=alice_tenant, lab=lab, markers=(unpriced,), price="0")
+
+    reply = alice_api.get(f"{LIST}?include_pricing=true")
+
+    answers = reply.json()["pricing"]["data"]
+    unknown = {"unspecified": "refer_to_contract"}
+    # 12.50 is what the other marker costs; 80.00 is the panel's own price.
+    assert answers[str(panels["12.50"].pk)]["pricing"] == unknown
+    assert answers[str(free.pk)]["pricing"] == unknown
+    assert answers[str(panels["80.00"].pk)]["pricing"] == {"base_amount_minor": 8000}
+    assert answers[str(panels["0.00"].pk)]["pricing"] == {"base_amount_minor": 0}
+    check_answer(reply, "get", LIST)
+
+
 @pytest.mark.parametrize("limit", ["0", "501", "x"])
 def test_a_limit_out_of_bounds_is_refused(alice_api, limit):
     reply = alice_api.get(f"{LIST}?lab_test_limit={limit}")
