@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import time
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
@@ -88,6 +88,19 @@ def parse_opening_hours(text: str) -> Hours:
         for day in range(first, last + 1):
             days[day] = spans
     return tuple(days)
+
+
+def format_opening_hours(hours: Hours) -> str:
+    """Return hours as `parse_opening_hours` reads them, days that follow together."""
+    parts = []
+    for spans, days in groupby(enumerate(hours), key=lambda day: day[1]):
+        places = [place for place, _spans in days]
+        if spans:
+            first, last = WEEKDAYS[places[0]][:3], WEEKDAYS[places[-1]][:3]
+            named = first if first == last else f"{first}-{last}"
+            times = (f"{span.opens:%H:%M}-{span.closes:%H:%M}" for span in spans)
+            parts.append(" ".join((named, *times)))
+    return "; ".join(parts) or "mon-sun"  # a day without times is closed
 
 
 def serialize_opening_hours(hours: Hours) -> dict[str, list[list[str]]]:

@@ -1,33 +1,28 @@
-"""Import a lab's directory of service centers from a CSV file."""
+"""Import labs' directories of service centers from a CSV file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from labs.operations.catalogue.service_centers import (
-    COLUMNS,
-    NEEDED,
-    import_service_centers,
-)
-from portal.lib.errors import DomainError
+from labs.management.commands import import_lab_catalogue
+from labs.operations.catalogue.catalogue_rows import COLUMNS, read_catalogue_file
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
+_NEEDED, _OPTIONAL = COLUMNS["service_centers"]
 
-class Command(BaseCommand):
+
+class Command(import_lab_catalogue.Command):
     """Imports a CSV file; prints the faulty lines and exits 1 if there are any."""
 
     help = (
-        "Import service centers of production's labs from a CSV file."
-        f" Required: {', '.join(NEEDED)}."
-        f" Optional: {', '.join(COLUMNS[len(NEEDED) :])}."
+        "Import service centers of production's labs, or of a team's own, from a CSV"
+        f" file. Required: {', '.join(_NEEDED)}. Optional: {', '.join(_OPTIONAL)}."
         " Separate list items with |. Write hours as 'mon-fri 06:30-12:00 12:30-15:30;"
         " sat 07:00-11:00'. Centers are matched by lab and site_code. If any line has"
-        " an error, nothing is imported."
+        " an error, nothing is imported. Each difference is printed."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,19 +30,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--close-others",
             action="store_true",
-            help="Deactivate centers of the file's labs that are not in the file.",
+            dest="complete",
+            help="close centers of the file's labs that are not in the file",
         )
+        self.add_shared_arguments(parser)
 
-    def handle(self, *_args: Any, **options: Any) -> None:
-        try:
-            with options["file"].open(encoding="utf-8-sig", newline="") as lines:
-                done = import_service_centers(
-                    lines=lines, closes_others=options["close_others"]
-                )
-        except DomainError as refusal:
-            raise CommandError(refusal.message) from None
-        except (OSError, UnicodeDecodeError) as fault:
-            raise CommandError(f"Can't read the file: {type(fault).__name__}") from None
-        self.stdout.write(
-            f"Centers imported: {done.written}. Deactivated: {done.closed}."
-        )
+    def read_contents(self, options: dict[str, Any]) -> dict[str, bytes]:
+        """Read the file. Raises: OSError; lab_catalogue_invalid, if it is too large."""
+        return {"service_centers": read_catalogue_file(options["file"])}

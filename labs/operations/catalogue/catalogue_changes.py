@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Environment
-from labs.models import ExpectedResult, Lab, LabTest, Marker, Order
+from labs.models import ExpectedResult, Lab, LabTest, Marker, Order, ServiceCenter
 from labs.models.catalogue import sum_known_prices, sum_prices
 from labs.operations.catalogue.catalogue_export import (
     build_question_keys,
@@ -20,6 +20,7 @@ from labs.operations.catalogue.catalogue_export import (
     describe_result,
 )
 from labs.operations.catalogue.catalogue_rows import CellError, Fault
+from labs.operations.catalogue.service_centers import describe_service_center
 from labs.states.catalogue import ChangeKind, Generation, LabTestStatus
 from labs.states.order_queues import is_order_in_progress
 from labs.states.orders import ORDER_STATUSES
@@ -81,6 +82,7 @@ class CatalogueDifference:
     labs: list[Lab] = field(default_factory=list)
     markers: list[Marker] = field(default_factory=list)
     results: list[ExpectedResult] = field(default_factory=list)
+    centers: list[ServiceCenter] = field(default_factory=list)
     changed: dict[int, Marker] = field(default_factory=dict)
     panels: list[PanelChange] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -93,8 +95,9 @@ def compare_with_stored_catalogue(
     """Return what storing a parsed catalogue would change, and what forbids it.
 
     A lab is known by its slug, a marker by lab and provider_id, a result by marker and
-    provider_id. What the update lacks stays; in a complete one, markers of its labs
-    that it lacks are retired and results it lacks are not required any more. A LOINC
+    provider_id, a center by lab and site_code. What the update lacks stays; in a
+    complete one, markers and centers of its labs that it lacks are retired, if it has
+    any of them, and results it lacks are not required any more. A LOINC
     code that was confirmed stays where the update has none. A marker in an open order
     is not retired, and no panel loses its last marker. Source: Ours.
     """
@@ -136,6 +139,7 @@ class _Comparison:
         for marker in self.parsed.markers:
             before = known.get((marker.lab.slug, marker.provider_id))
             self._compare_marker(marker, before, results[id(marker)], keys)
+        self._compare_centers(list(labs.values()))
         if self.is_complete:
             self._retire_missing(known)
         self._require_no_open_orders()
@@ -208,6 +212,31 @@ class _Comparison:
         if self._add_change("expected_results", key, result.name, old, new):
             self.found.results.append(result)
             self._keep_version(before)
+
+    def _compare_centers(self, labs: Sequence[Lab]) -> None:
+        """Compare service centers; visits name theirs, so that none is deleted."""
+        slugs = {center.lab.slug for center in self.parsed.centers}
+        stored = ServiceCenter.objects.filter(lab__in=labs, lab__slug__in=slugs)
+        known = {
+            (center.lab.slug, center.site_code): center
+            for center in stored.select_related("lab").order_by("lab", "site_code")
+        }
+        for center in self.parsed.centers:
+            before = known.pop((center.lab.slug, center.site_code), None)
+            self._compare_center(center, before)
+        for missing in known.values() if self.is_complete else ():
+            gone = _copy(missing)
+            gone.pk, gone.lab, gone.is_active = None, missing.lab, False
+            self._compare_center(gone, missing)
+
+    def _compare_center(
+        self, center: ServiceCenter, before: ServiceCenter | None
+    ) -> None:
+        key = f"{center.lab.slug} {center.site_code}"
+        old = describe_service_center(before) if before else {}
+        new = describe_service_center(center)
+        if self._add_change("service_centers", key, center.name, old, new):
+            self.found.centers.append(center)
 
     def _keep_version(self, before: Marker | None) -> None:
         if before is not None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from django.utils.text import slugify
 
 from labs.gateways.hl7.catalogue import build_hl7_catalogue_messages
-from labs.models import ExpectedResult, Lab, Marker
+from labs.models import ExpectedResult, Lab, Marker, ServiceCenter
 from labs.operations.catalogue.catalogue_rows import NUMBERS, mark_formula
+from labs.operations.catalogue.service_centers import describe_service_center
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -39,12 +40,18 @@ EXPORTED_COLUMNS: Mapping[str, tuple[str, ...]] = {
         *("lab", "marker", "provider_id", "name", "loinc_code", "loinc_name"),
         *("unit", "result_type", "low", "high", "coded_values", "required"),
     ),
+    "service_centers": (
+        *("lab", "site_code", "name", "first_line", "second_line", "city", "state"),
+        *("zip_code", "phone_number", "fax_number", "website", "latitude"),
+        *("longitude", "time_zone", "hours", "capabilities", "bill_types", "places"),
+        *("confirmed_by", "email", "retired"),
+    ),
 }
 Entry = dict[str, str]
 
 
 def export_lab_catalogue(*, labs: QuerySet[Lab]) -> dict[str, bytes]:
-    """Write labs with their markers, results and questions, by file name.
+    """Write labs with their markers, results, questions and centers, by file name.
 
     Importing the files changes nothing, and exporting again gives the same bytes: rows
     are sorted, lines end in a line feed, and texts that begin like a formula have an
@@ -90,6 +97,12 @@ def build_catalogue_entries(*, labs: QuerySet[Lab]) -> dict[str, list[Entry]]:
         ],
         "markers": [describe_marker(marker, keys) for marker in markers],
         "expected_results": results,
+        "service_centers": [
+            describe_service_center(center)
+            for center in ServiceCenter.objects.filter(lab__in=labs)
+            .select_related("lab")
+            .order_by("lab__slug", "site_code")
+        ],
     }
 
 

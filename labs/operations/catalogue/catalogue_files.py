@@ -1,7 +1,8 @@
 """Parse the rows of a lab catalogue: those that ship, and imported ones.
 
-`labs`, `markers`, `expected_results` and `questions`; lists are parted by `|`. A result
-names its marker by lab and provider_id, or by the marker's `id` in the file.
+`labs`, `markers`, `expected_results`, `questions` and `service_centers`; lists are
+parted by `|`. A result names its marker by lab and provider_id, or by the marker's `id`
+in the file.
 """
 
 from __future__ import annotations
@@ -12,12 +13,18 @@ from itertools import count
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ValidationError
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from labs.models import ExpectedResult, Lab, Marker
+from labs.operations.catalogue.catalogue_cells import (
+    clean_row,
+    parse_choices,
+    parse_flag,
+    split_list,
+)
 from labs.operations.catalogue.catalogue_rows import COLUMNS, CellError
+from labs.operations.catalogue.service_centers import parse_service_center
 from labs.states.catalogue import CollectionMethod, QuestionType, SampleType, Storage
 from labs.states.loinc import is_loinc_code
 from portal.lib.units import normalize_unit
@@ -25,8 +32,7 @@ from portal.lib.units import normalize_unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from django.db.models import Model
-
+    from labs.models import ServiceCenter
     from labs.operations.catalogue.catalogue_rows import (
         CatalogueRow,
         CatalogueRows,
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
 _ID_MAX = 2**31 - 1
 _HOURS_MAX = 24 * 365 * 5
 _BOUND_MAX = 1e15
+_SLUG_MAX = 200
 
 
 @dataclass(slots=True)
@@ -50,6 +57,7 @@ class ParsedCatalogue:
     labs: list[Lab] = field(default_factory=list)
     markers: list[Marker] = field(default_factory=list)
     results: list[ExpectedResult] = field(default_factory=list)
+    centers: list[ServiceCenter] = field(default_factory=list)
     retired: list[Marker] = field(default_factory=list)
     places: dict[int, CatalogueRow] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
@@ -74,6 +82,7 @@ def parse_lab_catalogue(
     codes: dict[tuple[str, str], Marker] = {}
     results: dict[int, ExpectedResult] = {}
     result_codes: dict[tuple[int, str], ExpectedResult] = {}
+    centers: dict[tuple[str, str], ServiceCenter] = {}
     # Rows without an id of their own are distinguished by negative numbers.
     numbers = count(-1, -1)
 
@@ -94,7 +103,7 @@ def parse_lab_catalogue(
         _add_once(codes, (entry["lab"], marker.provider_id), marker, "provider_id")
         _add_once(markers, marker.pk, marker, "id")
         found.places[marker.pk] = row
-        if _parse_flag(entry, "retired", otherwise=False):
+        if parse_flag(entry, "retired", otherwise=False):
             marker.is_orderable = marker.a_la_carte_enabled = False
             found.retired.append(marker)
 
@@ -106,16 +115,24 @@ def parse_lab_catalogue(
         _add_once(result_codes, code, result, "provider_id")
         _add_once(results, result.pk, result, "id")
 
+    def add_center(row: CatalogueRow) -> None:
+        entry = row.values
+        lab = named.get(entry["lab"]) or stored.get(entry["lab"])
+        center = parse_service_center(entry, lab)
+        _add_once(centers, (entry["lab"], center.site_code), center, "site_code")
+
     for name, add in (
         ("labs", add_lab),
         ("questions", add_question),
         ("markers", add_marker),
         ("expected_results", add_result),
+        ("service_centers", add_center),
     ):
         _parse_rows(name, content.rows[name], add, found.faults)
     found.labs = list(named.values())
     found.markers = list(markers.values())
     found.results = list(results.values())
+    found.centers = list(centers.values())
     return found
 
 
@@ -147,12 +164,10 @@ def _parse_lab(entry: Mapping[str, str], *, number: int) -> Lab:
         first_line_address=entry["first_line_address"],
         city=entry["city"],
         zipcode=entry["zipcode"],
-        collection_methods=_parse_choices(
-            entry, "collection_methods", CollectionMethod
-        ),
-        sample_types=_parse_choices(entry, "sample_types", SampleType),
+        collection_methods=_parse_some(entry, "collection_methods", CollectionMethod),
+        sample_types=_parse_some(entry, "sample_types", SampleType),
     )
-    _clean(lab)
+    clean_row(lab)
     return lab
 
 
@@ -164,7 +179,7 @@ def _parse_marker(
 ) -> Marker:
     if lab is None:
         raise CellError("lab", _("lab is not in labs.csv"))
-    keys = _split_list(entry["questions"])
+    keys = split_list(entry["questions"])
     if set(keys) - questions.keys():
         raise CellError("questions", _("questions are not in questions.csv"))
     marker = Marker(
@@ -179,9 +194,9 @@ def _parse_marker(
         price=_parse_price(entry["price"]),
         sample_type=entry["sample_type"],
         container=entry["container"],
-        fasting=_parse_flag(entry, "fasting", otherwise=False),
-        a_la_carte_enabled=_parse_flag(entry, "a_la_carte_enabled", otherwise=True),
-        is_orderable=_parse_flag(entry, "is_orderable", otherwise=True),
+        fasting=parse_flag(entry, "fasting", otherwise=False),
+        a_la_carte_enabled=parse_flag(entry, "a_la_carte_enabled", otherwise=True),
+        is_orderable=parse_flag(entry, "is_orderable", otherwise=True),
         common_tat_days=_parse_days(entry, "common_tat_days"),
         worst_case_tat_days=_parse_days(entry, "worst_case_tat_days"),
         aoe_questions=[
@@ -189,7 +204,7 @@ def _parse_marker(
         ],
         stability=_parse_stability(entry["stability"]),
     )
-    _clean(marker, "lab", "aoe_questions", "stability")
+    clean_row(marker, "lab", "aoe_questions", "stability")
     return marker
 
 
@@ -203,7 +218,7 @@ def _find_marker(
     else:
         column, marker = "marker", codes.get((entry["lab"], entry["marker"]))
     if marker is None:
-        message = _("%(name)s is not in markers.csv") % {"name": column}
+        message = _("%(name)s has no valid row in markers.csv") % {"name": column}
         raise CellError(column, message)
     return marker
 
@@ -217,30 +232,30 @@ def _parse_result(
         name=entry["name"],
         slug=_build_slug(entry),
         provider_id=entry["provider_id"],
-        required=_parse_flag(entry, "required", otherwise=True),
+        required=parse_flag(entry, "required", otherwise=True),
         loinc_code=_parse_loinc(entry),
         loinc_name=entry["loinc_name"],
         unit=_parse_unit(entry),
         result_type=entry["result_type"],
         low=_parse_bound(entry, "low"),
         high=_parse_bound(entry, "high"),
-        coded_values=_split_list(entry["coded_values"]),
+        coded_values=split_list(entry["coded_values"]),
     )
     if result.low is not None and result.high is not None and result.low > result.high:
         raise CellError("high", _("high is below low"))
-    _clean(result, "marker", "coded_values")
+    clean_row(result, "marker", "coded_values")
     return result
 
 
 def _parse_question(entry: Mapping[str, str]) -> dict[str, Any]:
     if QuestionType.known(entry["type"]) is None:
         raise CellError("type", _("type has an unknown value"))
-    answers = [answer.partition("=") for answer in _split_list(entry["answers"])]
+    answers = [answer.partition("=") for answer in split_list(entry["answers"])]
     if any(not (code and text) for code, _equals, text in answers):
         raise CellError("answers", _("answers are not written as code=text"))
     return {
         "id": _parse_id(entry, "id"),
-        "required": _parse_flag(entry, "required", otherwise=False),
+        "required": parse_flag(entry, "required", otherwise=False),
         "code": entry["code"],
         "value": entry["value"],
         "type": entry["type"],
@@ -259,14 +274,12 @@ def _add_once(known: dict[Any, Any], key: Any, value: Any, name: str) -> None:
     known[key] = value
 
 
-def _clean(row: Model, *unchecked: str) -> None:
-    empty = (one.name for one in row._meta.fields if getattr(row, one.attname) is None)
-    try:
-        row.clean_fields(exclude={"id", *unchecked, *empty})
-    except ValidationError as fault:
-        names = sorted(fault.error_dict)
-        message = _("not valid: %(names)s") % {"names": ", ".join(names)}
-        raise CellError(names[0], message) from None
+def _parse_some(
+    entry: Mapping[str, str], name: str, choices: type[OpenChoices]
+) -> list[str]:
+    if not entry[name]:
+        raise CellError(name, _("%(name)s is missing") % {"name": name})
+    return parse_choices(entry, name, choices)
 
 
 def _parse_id(entry: Mapping[str, str], name: str) -> int:
@@ -278,7 +291,8 @@ def _parse_id(entry: Mapping[str, str], name: str) -> int:
 
 def _build_slug(entry: Mapping[str, str]) -> str:
     """Return the slug of a name; of one without Latin letters, its code's."""
-    return slugify(entry["name"]) or slugify(entry["provider_id"]) or "test"
+    slug = slugify(entry["name"]) or slugify(entry["provider_id"]) or "test"
+    return slug[:_SLUG_MAX]
 
 
 def _parse_unit(entry: Mapping[str, str]) -> str:
@@ -298,7 +312,7 @@ def _parse_loinc(entry: Mapping[str, str]) -> str:
 def _parse_stability(text: str) -> dict[str, int]:
     """Parse `refrigerated=168|frozen=720`: hours by storage."""
     found: dict[str, int] = {}
-    for part in _split_list(text):
+    for part in split_list(text):
         storage, _equals, hours = part.partition("=")
         if (
             Storage.known(storage) is None
@@ -314,13 +328,6 @@ def _parse_stability(text: str) -> dict[str, int]:
 
 def _parse_days(entry: Mapping[str, str], name: str) -> int | None:
     return _parse_id(entry, name) if entry[name] else None
-
-
-def _parse_flag(entry: Mapping[str, str], name: str, *, otherwise: bool) -> bool:
-    text = entry[name].lower()
-    if text not in {"", "true", "false"}:
-        raise CellError(name, _("%(name)s is neither true nor false") % {"name": name})
-    return text == "true" if text else otherwise
 
 
 def _parse_price(text: str) -> Decimal | None:
@@ -341,16 +348,3 @@ def _parse_bound(entry: Mapping[str, str], name: str) -> float | None:
     if bound is not None and not (isfinite(bound) and abs(bound) < _BOUND_MAX):
         raise CellError(name, _("%(name)s is not a number") % {"name": name})
     return bound
-
-
-def _parse_choices(
-    entry: Mapping[str, str], name: str, choices: type[OpenChoices]
-) -> list[str]:
-    parts = _split_list(entry[name])
-    if not parts or any(choices.known(part) is None for part in parts):
-        raise CellError(name, _("%(name)s has no or an unknown value") % {"name": name})
-    return parts
-
-
-def _split_list(text: str) -> list[str]:
-    return [part.strip() for part in text.split("|") if part.strip()]

@@ -42,16 +42,36 @@ COLUMNS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             *("coded_values", "required"),
         ),
     ),
+    "service_centers": (
+        (
+            "lab",
+            "site_code",
+            "name",
+            "first_line",
+            "city",
+            "state",
+            "zip_code",
+            "hours",
+        ),
+        (
+            *("second_line", "phone_number", "fax_number", "website"),
+            *("latitude", "longitude", "time_zone", "capabilities", "bill_types"),
+            *("places", "confirmed_by", "email", "retired"),
+        ),
+    ),
 }
+# A folder may lack these files.
+_OPTIONAL_FILES = frozenset({"service_centers"})
 # HL7 messages among the contents of an update, in place of the files.
 MESSAGES = "messages"
 FILE_BYTES_MAX = 20 * 1024 * 1024
 _CELL_CHARACTERS_MAX = 20_000
 # Numbers may begin like a formula.
-NUMBERS = frozenset({"price", "low", "high", "id"})
+NUMBERS = frozenset({"price", "low", "high", "id", "latitude", "longitude"})
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # A text that begins like a formula, behind the marks that our own files put before it.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_PHONE_NUMBER = re.compile(r"\+[0-9 ().-]+")
 
 
 class CellError(ValueError):
@@ -112,13 +132,19 @@ def read_catalogue_folder(folder: Path) -> dict[str, bytes]:
     """
     contents = {}
     if folder.is_file():
-        require_file_size(folder.name, folder.stat().st_size)
-        return {MESSAGES: folder.read_bytes()}
+        return {MESSAGES: read_catalogue_file(folder)}
     for name in COLUMNS:
         file = folder / f"{name}.csv"
-        require_file_size(file.name, file.stat().st_size)
-        contents[name] = file.read_bytes()
+        if name in _OPTIONAL_FILES and not file.exists():
+            continue
+        contents[name] = read_catalogue_file(file)
     return contents
+
+
+def read_catalogue_file(file: Path) -> bytes:
+    """Read a file. Raises: OSError; lab_catalogue_invalid, unread, if too large."""
+    require_file_size(file.name, file.stat().st_size)
+    return file.read_bytes()
 
 
 def require_file_size(name: str, size: int) -> None:
@@ -201,7 +227,8 @@ def _find_cell_fault(name: str, text: str) -> str:
     """Return what is wrong with a cell before it is parsed; empty if nothing."""
     if len(text) > _CELL_CHARACTERS_MAX:
         return _("the value is too long")
-    if name not in NUMBERS and _FORMULA.match(text) and not text.startswith("'"):
+    is_number = name in NUMBERS or _PHONE_NUMBER.fullmatch(text)
+    if _FORMULA.match(text) and not (is_number or text.startswith("'")):
         return _("the value begins like a formula: put ' before it")
     return ""
 

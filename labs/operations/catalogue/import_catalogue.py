@@ -1,4 +1,4 @@
-"""Check and apply updates of labs, markers and expected results.
+"""Check and apply updates of labs, markers, results and service centers.
 
 Those of production that all share, or a tenant's own.
 """
@@ -48,6 +48,7 @@ from labs.operations.catalogue.catalogue_rows import (
 )
 from labs.operations.catalogue.locks import lock_catalogue_for_update
 from labs.operations.catalogue.reference_data import upsert_rows_by_id
+from labs.operations.catalogue.service_centers import upsert_service_centers
 from labs.states.catalogue import ChangeKind
 from portal.lib.database.rows import fetch_rows
 from portal.lib.errors import DomainError, NotFound
@@ -220,9 +221,10 @@ def _compare(
             "lab_catalogue_invalid",
             _("The files have more than %(most)d tests. Split them.") % most,
         )
-    if not (parsed.labs or parsed.markers):
+    if not (parsed.labs or parsed.markers or parsed.centers):
         raise DomainError(
-            "lab_catalogue_invalid", _("The files have no labs and no markers.")
+            "lab_catalogue_invalid",
+            _("The files have no labs, no markers and no service centers."),
         )
     found = compare_with_stored_catalogue(
         parsed, owner=owner, is_complete=is_complete, at=at
@@ -274,6 +276,9 @@ def _store(found: CatalogueDifference, *, at: datetime, actor: Actor) -> None:
         result.marker_id = result.marker.pk
     _assign_ids(found.results)
     upsert_rows_by_id(ExpectedResult, found.results)
+    for center in found.centers:
+        center.lab_id = center.lab.pk
+    upsert_service_centers(found.centers)
     for change in found.panels:
         _change_panel(change, at, actor)
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
 from accounts.web.rights import require_right
-from labs.models import CatalogueUpdate, Lab, Marker
+from labs.models import CatalogueUpdate, Lab, Marker, ServiceCenter
 from labs.operations.catalogue.catalogue_export import (
     export_lab_catalogue,
     export_lab_catalogue_messages,
@@ -252,6 +252,9 @@ def _render_catalogue(
         labs=labs,
         marker_count=markers.filter(retired_at=None).count(),
         retired_count=markers.exclude(retired_at=None).count(),
+        center_count=ServiceCenter.objects.filter(
+            lab__owner=request.tenant, is_active=True
+        ).count(),
         without_loinc=list_results_without_loinc(owner=request.tenant).count(),
         updates=updates.order_by("-number", "-created_at").exclude(number=None)[
             :_UPDATES_SHOWN

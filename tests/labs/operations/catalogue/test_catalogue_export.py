@@ -23,7 +23,7 @@ def test_a_command_writes_the_files_of_a_lab_and_replaces_none(north, tmp_path):
         (
             {},
             "Already there: expected_results.csv, labs.csv, markers.csv,"
-            " questions.csv.",
+            " questions.csv, service_centers.csv.",
         ),
         ({"lab": ["north", "south"]}, "No such lab: south."),
     ):
@@ -77,6 +77,11 @@ def test_an_export_names_rows_by_their_codes_and_is_sorted(north):
             "high,coded_values,required\n"
             "north,G1,G1,Glucose,2345-7,,mg/dL,numeric,70,99,,true\n"
             "north,L1,HDL,HDL,,,mg/dL,numeric,40,,,true\n"
+        ),
+        "service_centers": (
+            "lab,site_code,name,first_line,second_line,city,state,zip_code,"
+            "phone_number,fax_number,website,latitude,longitude,time_zone,hours,"
+            "capabilities,bill_types,places,confirmed_by,email,retired\n"
         ),
     }
 

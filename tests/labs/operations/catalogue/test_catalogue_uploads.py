@@ -51,7 +51,7 @@ def test_files_are_known_by_their_names_in_any_folder():
             "prices.csv",
             b"",
             "prices.csv: the file is none of labs.csv, questions.csv, markers.csv,"
-            " expected_results.csv.",
+            " expected_results.csv, service_centers.csv.",
         ),
         ("a.zip", b"PK no", "a.zip: the zip file is damaged or encrypted."),
         (

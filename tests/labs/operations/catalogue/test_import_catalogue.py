@@ -219,7 +219,7 @@ def test_the_files_that_ship_are_of_the_format(tmp_path):
             "expected_results",
             "2,2,",
             "2,3,",
-            "line 3, column 2 (marker_id): marker_id is not in markers.csv.",
+            "line 3, column 2 (marker_id): marker_id has no valid row in markers.csv.",
         ),
         (
             "expected_results",

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import AuditEntry
 from accounts.states import Role
-from labs.models import CatalogueUpdate, ExpectedResult, Lab, Marker
+from labs.models import CatalogueUpdate, ExpectedResult, Lab, Marker, ServiceCenter
 from labs.web.catalogue.own_catalogue import BODY_MAX_BYTES
 from tests.factories.accounts import make_member
 from tests.labs.operations.catalogue.conftest import update, with_changes
@@ -65,6 +65,7 @@ def test_each_rows_fault_has_its_line_and_column_and_nothing_is_stored(alice_web
         ("expected_results", "mg/dL,40", "bogus,40"),
     )
 
+    absent = "has no valid row in markers.csv"
     assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
     assert [
         (fault.file, fault.line, fault.column, fault.message)
@@ -76,13 +77,49 @@ def test_each_rows_fault_has_its_line_and_column_and_nothing_is_stored(alice_web
             "2 (name)",
             "the value begins like a formula: put ' before it",
         ),
-        ("markers.csv", 3, "5 (sample_type)", "not valid: sample_type"),
-        ("expected_results.csv", 2, "2 (marker)", "marker is not in markers.csv"),
-        ("expected_results.csv", 3, "2 (marker)", "marker is not in markers.csv"),
+        ("markers.csv", 3, "5 (sample_type)", "sample_type has an unknown value"),
+        *(
+            ("expected_results.csv", n, "2 (marker)", f"marker {absent}")
+            for n in (2, 3)
+        ),
     ]
     assert "5 (sample_type)" in answer.content.decode()
     assert not CatalogueUpdate.objects.exists()
     assert not Lab.objects.filter(slug="north").exists()
+
+
+def test_service_centers_of_an_own_lab_come_in_by_the_page(alice_web, charlie_web):
+    applied(alice_web)
+    header = b"lab,site_code,name,first_line,city,state,zip_code,hours\n"
+    row = b"north,A1,North,1 Sample Street,Page,AZ,86040,mon 07:00-12:00\n"
+    wrong = {"service_centers.csv": header + row.replace(b"86040", b"00000")}
+
+    refused = upload(alice_web, files=wrong)
+    # Charlie has no such lab.
+    theirs = charlie_web.post(
+        "/t/charlie-care/sandbox/own-catalog/",
+        {"chosen": SimpleUploadedFile("service_centers.csv", header + row)},
+    )
+
+    assert [str(fault) for fault in refused.context["faults"]] == [
+        "service_centers.csv, line 2, column 7 (zip_code): zip_code is not a known US"
+        " ZIP code."
+    ]
+    assert [fault.column for fault in theirs.context["faults"]] == ["1 (lab)"]
+    assert not ServiceCenter.objects.filter(site_code="A1").exists()
+
+    applied(alice_web, files={"service_centers.csv": header + row})
+
+    assert alice_web.get(PAGE).context["center_count"] == 1
+    assert ServiceCenter.objects.get(site_code="A1").lab.owner.team.slug == (
+        "alice-health"
+    )
+    again = upload(
+        alice_web,
+        files={"catalog.zip": alice_web.get(f"{PAGE}file/").content},
+        is_complete="on",
+    )
+    assert alice_web.get(again["Location"]).context["changes"] == []
 
 
 def test_two_rows_of_one_code_and_an_unknown_unit_are_named(alice_web):
