@@ -16,7 +16,8 @@ from labs.queries.catalogue import (
     get_lab_test_with_details,
     list_labs,
 )
-from labs.queries.compendium import convert_tests, describe_panel
+from labs.queries.compendium.conversion import convert_tests
+from labs.queries.compendium.offered import describe_panel
 from portal.lib.errors import NotFound
 from portal.lib.web.views import render_page
 

@@ -11,13 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from labs.models import LabTest
-    from labs.queries.compendium import (
-        Candidate,
-        CanonicalTest,
-        CompendiumSearch,
-        PanelConversion,
-        TestConversion,
-    )
+    from labs.queries.compendium.comparison import Candidate
+    from labs.queries.compendium.conversion import PanelConversion, TestConversion
+    from labs.queries.compendium.search import CanonicalTest, CompendiumSearch
 
 
 class PerLabCandidateAnswer(TypedDict):

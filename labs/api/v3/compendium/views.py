@@ -25,13 +25,13 @@ from labs.api.v3.compendium.outputs import (
     build_compendium_search,
 )
 from labs.queries.catalogue import get_lab_by_slug, get_lab_test_with_details
-from labs.queries.compendium import (
-    convert_tests,
+from labs.queries.compendium.conversion import convert_tests
+from labs.queries.compendium.offered import (
     count_panels_of_markers,
     describe_panel,
     find_tests_by_codes,
-    search_compendium,
 )
+from labs.queries.compendium.search import search_compendium
 from labs.states.compendium import SearchMode
 from portal.lib.api.fields import validate_post_body
 from portal.lib.api.schema import describe_api_operation
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
     from labs.models import Lab
-    from labs.queries.compendium import Candidate
+    from labs.queries.compendium.comparison import Candidate
 
 _LIMIT = 10
 _PER_TEST = 5
