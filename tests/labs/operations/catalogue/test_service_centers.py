@@ -41,9 +41,7 @@ def imported(tmp_path):
         call_command(
             "import_service_centers",
             str(file),
-            stdout=type(
-                "Out", (), {"write": lambda _, text: items.append(text)}
-            )(),
+            stdout=type("Out", (), {"write": lambda _, text: items.append(text)})(),
             **options,
         )
         return "".join(items).strip()
