@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+from labs.web.appointments.calendar_feed import serve_calendar_feed
 from labs.web.appointments.site_confirmation import answer_visit_by_link
 from labs.web.documents.requisition_link import download_requisition_by_link
 from labs.web.texts.callback import receive_text_status
@@ -40,6 +41,7 @@ urlpatterns = [
     path("push/<slug:provider>/<str:token>/", receive_source_push, name="source_push"),
     path("connect/", include("users.web.connect.urls")),
     path("site-visit/", answer_visit_by_link, name="site_confirmation"),
+    path("calendar/visits.ics", serve_calendar_feed, name="calendar_feed"),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("texts/status/", receive_text_status, name="text_status"),
     path("healthz", healthz, name="healthz"),

@@ -7,6 +7,7 @@ from labs.models.appointment import (
     SandboxVisit,
     SlotPlace,
 )
+from labs.models.calendar_feed import CalendarFeed
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
 from labs.models.catalogue_version import (
     CatalogueUpdate,
@@ -32,6 +33,7 @@ from labs.models.text_provider import TextProvider
 __all__ = [
     "Appointment",
     "AppointmentEvent",
+    "CalendarFeed",
     "CatalogueUpdate",
     "CourierConnection",
     "CourierMessage",

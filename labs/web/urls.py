@@ -6,7 +6,7 @@ from django.urls import path
 
 from labs.web.accounts import connection
 from labs.web.accounts import views as accounts
-from labs.web.appointments import booking, card, days, outcomes
+from labs.web.appointments import booking, calendars, card, days, outcomes
 from labs.web.catalogue import conversion, kit_stock, own_catalogue, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
@@ -139,6 +139,32 @@ urlpatterns = [
         "physicians/profile/", profile.edit_physician_profile, name="physician_profile"
     ),
     path("visits/", days.show_appointment_list, name="visits"),
+    path("visits/calendars/", calendars.show_calendars, name="calendars"),
+    path(
+        "visits/calendars/own/",
+        calendars.create_calendar_dialog,
+        name="create_calendar",
+    ),
+    path(
+        "visits/calendars/own/revoke/",
+        calendars.revoke_calendar_dialog,
+        name="revoke_calendar",
+    ),
+    path(
+        "visits/calendars/site/",
+        calendars.create_site_calendar_dialog,
+        name="create_site_calendar",
+    ),
+    path(
+        "visits/calendars/<uuid:feed_id>/rotate/",
+        calendars.rotate_site_calendar_dialog,
+        name="rotate_site_calendar",
+    ),
+    path(
+        "visits/calendars/<uuid:feed_id>/revoke/",
+        calendars.revoke_site_calendar_dialog,
+        name="revoke_site_calendar",
+    ),
     path(
         "orders/<uuid:order_id>/visit/book/",
         booking.book_appointment_page,

@@ -35,8 +35,8 @@ REASONS = {
         " api-keys/<str:api_key_id>/revoke/ views/<str:view_id>/"
         " management-keys/<str:management_key_id>/revoke/ views/<str:view_id>/delete/"
         " api-keys/<str:api_key_id>/"
-        " settings/sources/ api-own-team api-team-metrics api-team-physicians"
-        " api-source-priorities"
+        " settings/sources/ visits/calendars/ api-own-team api-team-metrics"
+        " api-team-physicians api-source-priorities"
     ),
     "catalogue and reference data": (
         "lab-tests/<str:lab_test_id>/convert/"

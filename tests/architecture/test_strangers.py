@@ -51,6 +51,7 @@ from portal.ops.isolation.probing import (
     list_parameters_with_rows,
 )
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.calendars import make_site_calendar
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_lab_document, make_unmatched
 from tests.factories.labs import make_lab_account
@@ -100,6 +101,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     make_lab_account(tenant=alice_tenant, lab=order.lab)
     make_unmatched(tenant=alice_tenant, lab=order.lab)
     make_lab_document(order=order)
+    make_site_calendar(tenant=alice_tenant)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
     management_key, _ = create_management_key(
         team=alice_tenant.team, actor=ACTOR, label="hers"

@@ -60,6 +60,7 @@ UNSCOPED_MODULES = {
     "labs/operations/erasure.py": "erases by tenant key and user",
     "labs/operations/documents/lab_documents.py": "the sweep of files as well",
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
+    "labs/operations/appointments/calendar_feeds.py": "an address names no tenant",
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
     "labs/operations/results/critical_reports.py": "by keys of one tenant",
