@@ -36,6 +36,7 @@ class FakeSource:
     limits = ()
     reuses_refresh_tokens = False
     proven_by = ""
+    terms = None
     pushes = None
 
     def __init__(self, name: str) -> None:

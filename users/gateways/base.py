@@ -6,14 +6,15 @@ Calls may take seconds and fail: never inside a transaction.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from users.states import ConnectionFault, SourceType
+from users.states.terms import Permission, SourceUse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from datetime import date, datetime
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
 
     from users.gateways.pushes import Announced, PushRequest
     from users.models import User
@@ -96,6 +97,29 @@ class CallLimit:
     calls: int
     seconds: int
     is_per_user: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTerms:
+    """What the public terms of a source at `url` say of uses of its data.
+
+    `effective_on` is when they took effect, None where they do not say, `checked_on`
+    when they were last looked up. A use that `permissions` lack is unknown. A source
+    whose name must stand wherever its data is shown `must_be_named`. An agreement of a
+    team's own with the source counts before them.
+    """
+
+    url: str
+    checked_on: date
+    effective_on: date | None = None
+    permissions: Mapping[SourceUse, Permission] = field(default_factory=dict)
+    must_be_named: bool = False
+
+    def list_uses(self) -> list[tuple[SourceUse, Permission]]:
+        """Return each use with its permission."""
+        return [
+            (use, self.permissions.get(use, Permission.UNKNOWN)) for use in SourceUse
+        ]
 
 
 class Meter(Protocol):
@@ -265,6 +289,11 @@ class SourceGateway(Protocol):
     @property
     def proven_by(self) -> str:
         """Return the client of others that passes against our twin, empty for none."""
+        ...
+
+    @property
+    def terms(self) -> SourceTerms | None:
+        """Return what its public terms say of uses of its data; None if unread."""
         ...
 
     @property

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PulledDevice,
         PushKeys,
         PushProtocol,
+        SourceTerms,
     )
     from users.gateways.http import SourceHttp
     from users.models import User
@@ -104,6 +105,7 @@ class CloudGateway(ABC):
     limits: ClassVar[tuple[CallLimit, ...]]
     reuses_refresh_tokens: ClassVar[bool]
     proven_by: ClassVar[str] = ""
+    terms: ClassVar[SourceTerms | None] = None
     # The longest time that a call may ask for.
     window_days: ClassVar[int]
 

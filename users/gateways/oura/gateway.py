@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -16,12 +16,14 @@ from users.gateways.base import (
     Grant,
     PulledDevice,
     ResourceRefused,
+    SourceTerms,
 )
 from users.gateways.cloud import CloudGateway
 from users.gateways.oura.client import OuraClient
 from users.gateways.oura.pushes import OuraPushes
 from users.gateways.oura.resources import ALL_SCOPES, RESOURCES
 from users.states import SourceType
+from users.states.terms import Permission, SourceUse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +124,20 @@ class OuraGateway(CloudGateway):
     # Oura's refresh tokens work once.
     reuses_refresh_tokens = False
     proven_by = "oura-toolkit 0.4.0"
+    # Oura API and MCP Agreement, 3(m), 4(a) and 4(d), as quoted and summarized by
+    # public projects, 2026-11-24: no copies, assistants by Oura's own server alone, no
+    # AI trained, no charge for what uses the API.
+    terms = SourceTerms(
+        url="https://cloud.ouraring.com/legal/api-agreement",
+        checked_on=date(2026, 11, 24),
+        effective_on=date(2026, 6, 8),
+        permissions={
+            SourceUse.STORING: Permission.FORBIDDEN,
+            SourceUse.ASSISTANTS: Permission.FORBIDDEN,
+            SourceUse.TRAINING: Permission.FORBIDDEN,
+            SourceUse.CHARGING: Permission.FORBIDDEN,
+        },
+    )
     # Oura refuses more than 30 days of heart rates at once.
     window_days = 28
 

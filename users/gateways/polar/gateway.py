@@ -7,18 +7,19 @@ SleepWise, Elixir biosensing, and physical information, whose values have no dat
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from users.gateways import oauth
-from users.gateways.base import CallLimit, ClientCredentials, SourceRefused
+from users.gateways.base import CallLimit, ClientCredentials, SourceRefused, SourceTerms
 from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.polar import documents
 from users.gateways.polar.client import PolarClient
 from users.gateways.polar.pushes import PolarPushes
 from users.states import ConnectionFault, SourceType
+from users.states.terms import Permission, SourceUse
 
 if TYPE_CHECKING:
     from users.gateways.base import Grant, PushProtocol
@@ -145,6 +146,18 @@ class PolarGateway(CloudGateway):
     )
     reuses_refresh_tokens = False
     proven_by = "polar-flow-api 1.5.1"
+    # Limited License Agreement, 3.1.1 (nobody else without the member's permission)
+    # and 3.1.5 (credit), as quoted by a public reading, 2026-11-24; silent about AI.
+    terms = SourceTerms(
+        url="https://www.polar.com/en/legal/polar-api-agreement",
+        checked_on=date(2026, 11, 24),
+        permissions={
+            SourceUse.STORING: Permission.ALLOWED,
+            SourceUse.SHARING: Permission.WITH_CONSENT,
+            SourceUse.ASSISTANTS: Permission.WITH_CONSENT,
+        },
+        must_be_named=True,
+    )
     # Polar refuses more days at once.
     window_days = 28
 

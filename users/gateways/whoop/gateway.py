@@ -7,7 +7,7 @@ and the highest heart rate, which have no date; email and name, which nothing ne
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -19,12 +19,14 @@ from users.gateways.base import (
     ClientCredentials,
     ResourceRefused,
     SourceRefused,
+    SourceTerms,
 )
 from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.whoop import records
 from users.gateways.whoop.client import WhoopClient
 from users.gateways.whoop.pushes import WhoopPushes
 from users.states import SourceType
+from users.states.terms import Permission, SourceUse
 
 if TYPE_CHECKING:
     from users.gateways.base import Grant, PushProtocol
@@ -124,6 +126,19 @@ class WhoopGateway(CloudGateway):
     limits = (CallLimit(calls=100, seconds=60), CallLimit(calls=10_000, seconds=86_400))
     reuses_refresh_tokens = False
     proven_by = "whoop-client 0.1.0"
+    # Sections 3 and 4, as summarized by public projects that cite them, 2026-11-24:
+    # no permanent copies, no AI trained or tested, third parties by opt-in alone.
+    terms = SourceTerms(
+        url="https://developer.whoop.com/api-terms-of-use/",
+        checked_on=date(2026, 11, 24),
+        effective_on=date(2026, 10, 6),
+        permissions={
+            SourceUse.STORING: Permission.FORBIDDEN,
+            SourceUse.SHARING: Permission.WITH_CONSENT,
+            SourceUse.ASSISTANTS: Permission.WITH_CONSENT,
+            SourceUse.TRAINING: Permission.FORBIDDEN,
+        },
+    )
     # Ours: some three pages of sleeps and naps.
     window_days = 45
 

@@ -7,12 +7,12 @@ and an application has 120 calls a minute.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from users.gateways.base import CallLimit, ClientCredentials
+from users.gateways.base import CallLimit, ClientCredentials, SourceTerms
 from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.withings import days, measures, nights
 from users.gateways.withings.client import WithingsClient
@@ -20,10 +20,10 @@ from users.gateways.withings.measures import Kind, MeasureGroup
 from users.gateways.withings.pushes import WithingsPushes
 from users.gateways.withings.tokens import SCOPES, WithingsTokens
 from users.states import SourceType
+from users.states.terms import Permission, SourceUse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import date
 
     from users.gateways.base import Grant, PushProtocol
     from users.gateways.cloud import Elements, Window
@@ -208,6 +208,13 @@ class WithingsGateway(CloudGateway):
     limits = (CallLimit(calls=120, seconds=60),)
     reuses_refresh_tokens = True
     proven_by = "aiowithings 3.1.6"
+    # As summarized by a public project that cites them, 2026-11-24: no unattended
+    # queries without an agreement. Of the rest no public copy was found.
+    terms = SourceTerms(
+        url="https://www.withings.com/in/fr/legal/api-terms-of-use",
+        checked_on=date(2026, 11, 24),
+        permissions={SourceUse.UNATTENDED: Permission.FORBIDDEN},
+    )
     # Ours: few values a day, several pages at most.
     window_days = 60
 

@@ -39,7 +39,12 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.gateways.base import CallLimit, PushProtocol, SourceGateway
+    from users.gateways.base import (
+        CallLimit,
+        PushProtocol,
+        SourceGateway,
+        SourceTerms,
+    )
     from users.operations.sources.budgets import BudgetUse
 
 _SUBJECT = "source_credentials"
@@ -53,7 +58,8 @@ class SourceSetup:
 
     `stored` are the team's credentials; without them, a source that `is_offered` uses
     the installation's. `use` counts the calls of the application that is used.
-    `proven_by` is the client of others that our gateway's twin was held to. `push_url`
+    `proven_by` is the client of others that our gateway's twin was held to, `terms`
+    what the source allows. `push_url`
     is where the source pushes to, empty for one that has to be asked or is not set up;
     somebody enters it there if it `is_push_by_hand`.
     """
@@ -64,6 +70,7 @@ class SourceSetup:
     limits: tuple[CallLimit, ...]
     use: BudgetUse
     proven_by: str
+    terms: SourceTerms | None
     push_url: str
     is_push_by_hand: bool
 
@@ -162,6 +169,7 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
                 limits=limits,
                 use=use,
                 proven_by=proven_by,
+                terms=known.terms if known else None,
                 push_url=push_url,
                 is_push_by_hand=is_by_hand,
             )
