@@ -11,6 +11,7 @@ from tests.factories.users import make_user
 from tests.users.operations.pulling.test_worst_days import connected, run
 from tests.users.operations.pulling.test_worst_weeks import sign_in
 from users.analysis.completeness import prove_completeness
+from users.gateways.withings.gateway import WithingsGateway
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.sources.announcements import record_announcement
 from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
@@ -32,11 +33,22 @@ def _noon(time_machine, monkeypatch):
 
 
 @pytest.fixture
-def scale(alice_tenant, withings):
-    """A scale with a weighing each second morning, all read."""
-    connection = connected(alice_tenant, withings)
-    for day in range(0, 200, 2):
-        weigh(withings, NOON - timedelta(days=day, hours=5))
+def scale(alice_tenant, withings, monkeypatch):
+    """A scale with a weighing each second morning, its last twenty days read."""
+    monkeypatch.setattr(WithingsGateway, "history", timedelta(days=20))
+    return make_scale(alice_tenant, withings, days=24)
+
+
+@pytest.fixture
+def old_scale(alice_tenant, withings):
+    """A scale with a weighing each second morning, its last half a year read."""
+    return make_scale(alice_tenant, withings, days=200)
+
+
+def make_scale(tenant, twin, days):
+    connection = connected(tenant, twin)
+    for day in range(0, days, 2):
+        weigh(twin, NOON - timedelta(days=day, hours=5))
     refresh(connection)
     return connection
 
@@ -64,23 +76,23 @@ def states(connection, first, last):
     return [str(each.state) for each in weights(connection, first, last).days]
 
 
-def test_half_a_year_is_proven_after_the_backfill(scale):
+def test_half_a_year_is_proven_after_the_backfill(old_scale):
     (source,) = prove_completeness(
-        user=scale.user, first=date(2025, 12, 8), last=date(2026, 3, 9)
+        user=old_scale.user, first=date(2025, 12, 8), last=date(2026, 3, 9)
     )
 
     for resource in source.resources:
         *past, today = [str(each.state) for each in resource.days]
         assert set(past) <= {"complete", "source_has_none"}
         assert today == "open"
-    assert states(scale, "2026-03-05", "2026-03-09") == [
+    assert states(old_scale, "2026-03-05", "2026-03-09") == [
         *("complete", "source_has_none", "complete", "source_has_none", "open")
     ]
     assert source.is_read
 
 
 def test_what_lies_before_the_backfill_was_not_read(scale):
-    assert states(scale, "2025-09-07", "2025-09-12") == [
+    assert states(scale, "2026-02-14", "2026-02-19") == [
         *["not_read"] * 3,
         *("complete", "source_has_none", "complete"),
     ]

@@ -63,13 +63,19 @@ def send_here(method, push):
 
 
 @pytest.fixture
-def scale(alice_tenant, withings):
+def unread(alice_tenant, withings, monkeypatch):
+    """A connected scale that was not read yet; its past is 40 days."""
+    monkeypatch.setattr(WithingsGateway, "history", timedelta(days=40))
+    return connected(alice_tenant, withings)
+
+
+@pytest.fixture
+def scale(unread, withings):
     """A connected scale whose past was read, and that pushes."""
-    connection = connected(alice_tenant, withings)
-    schedule_cloud_source_refresh(connection=connection)
-    run(connection)
+    schedule_cloud_source_refresh(connection=unread)
+    run(unread)
     withings.sender.send = send_here
-    return connection
+    return unread
 
 
 def weigh(twin, moment, grams=72_500):
@@ -169,8 +175,8 @@ def test_doubled_and_shuffled_pushes_are_read_once(alice_tenant, withings, scale
         {},
     ],
 )
-def test_what_is_not_a_push_is_refused_and_records_nothing(alice_tenant, scale, form):
-    path, _token = address_of(scale)
+def test_what_is_not_a_push_is_refused_and_records_nothing(alice_tenant, unread, form):
+    path, _token = address_of(unread)
 
     reply = post(path, **form)
 
@@ -178,8 +184,8 @@ def test_what_is_not_a_push_is_refused_and_records_nothing(alice_tenant, scale, 
     assert not Announcement.objects.for_tenant(alice_tenant).exists()
 
 
-def test_a_forged_address_is_unknown(alice_tenant, scale):
-    path, token = address_of(scale)
+def test_a_forged_address_is_unknown(alice_tenant, unread):
+    path, token = address_of(unread)
     forged = path.replace(token, "0." + "A" * 43)
 
     reply = post(forged, userid=363, appli=1, startdate=1, enddate=2)
@@ -199,8 +205,8 @@ def test_a_forged_address_is_unknown(alice_tenant, scale):
     ],
     ids=["of nobody", "no day", "before all that is read"],
 )
-def test_what_concerns_nobody_is_answered_and_forgotten(alice_tenant, scale, form):
-    path, _token = address_of(scale)
+def test_what_concerns_nobody_is_answered_and_forgotten(alice_tenant, unread, form):
+    path, _token = address_of(unread)
 
     reply = post(path, **form)
 
@@ -220,7 +226,7 @@ def test_a_forged_push_costs_one_read_of_what_is_kept_and_writes_nothing(
     assert reply.status_code == 200
     assert len(queued()) == before + 1
     first = Pull.objects.for_tenant(alice_tenant).filter(is_announced=True).first()
-    assert (first.range_start, first.range_end) == (now - timedelta(days=180), now)
+    assert (first.range_start, first.range_end) == (now - timedelta(days=40), now)
     assert sent(alice_tenant).get("weight", 0) == 0
 
 
