@@ -8,9 +8,9 @@ nothing twice, and no limit of the source overstepped.
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -158,24 +158,35 @@ def die(monkeypatch, connection, clock, pages):
             work(connection, clock)
 
 
-def race(connection, people=10):
-    """Have ten workers renew the same tokens; return what they got."""
+def race(connection, processes=10):
+    """Have ten processes renew the same tokens at once; return what they got."""
     spent = SourceGrant.objects.for_tenant(connection.tenant).get().rotation
+    fork = multiprocessing.get_context("fork")
+    start, answers = fork.Barrier(processes), fork.SimpleQueue()
 
-    def renew(_number):
+    def renew():
+        database.connection = None  # the test's own
+        got = "died"
         try:
-            return renew_connection_tokens(
+            start.wait(timeout=30)
+            got = renew_connection_tokens(
                 connection=connection,
                 gateway=find_connection_gateway(connection),
                 spent=spent,
             ).grant.access_token
         except (SourceUnavailable, SourceRefused) as refusal:
-            return type(refusal).__name__
+            got = type(refusal).__name__
         finally:
-            database.close()
+            answers.put(got)
 
-    with ThreadPoolExecutor(people) as pool:
-        return set(pool.map(renew, range(people)))
+    racing = [fork.Process(target=renew) for _ in range(processes)]
+    for process in racing:
+        process.start()
+    got = {answers.get() for _ in racing}
+    for process in racing:
+        process.join()
+    assert [process.exitcode for process in racing] == [0] * processes
+    return got
 
 
 def holes(user):
