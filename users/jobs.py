@@ -15,6 +15,7 @@ from portal.lib.actor import Actor
 from portal.lib.jobs.jobs import enqueue_job, periodic_job, tenant_job
 from users.demo.sandbox import LOAD_JOB, load_demo_source
 from users.operations.connect.link_sessions import delete_ended_connect_links
+from users.operations.connect.reconnect_mails import mail_user_about_broken_source
 from users.operations.data.summaries import delete_old_arrivals
 from users.operations.demo_sources import enqueue_demo_user_expiries, expire_demo_user
 from users.operations.imports.files import delete_orphan_import_files
@@ -34,6 +35,7 @@ from users.operations.sources.cadences import (
     enqueue_learning_of_data_intervals,
     update_usual_data_intervals,
 )
+from users.operations.sources.connections import RECONNECT_MAIL_JOB
 from users.operations.sources.failure_notices import post_failed_source_notices
 from users.operations.sources.gaps import (
     GAP_JOB,
@@ -151,6 +153,13 @@ def notify_of_sources_that_stopped_sending() -> None:
 def notify_of_failed_sources() -> None:
     """Post a notice for each source that users have to connect again; hourly."""
     post_failed_source_notices(at=timezone.now())
+
+
+@tenant_job(RECONNECT_MAIL_JOB)
+def mail_user_to_connect_again(*, tenant_pk: int, **inputs: Any) -> None:
+    """Mail the user of the broken connection `connection_pk` a link to sign in."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    mail_user_about_broken_source(tenant=tenant, connection_pk=inputs["connection_pk"])
 
 
 def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:

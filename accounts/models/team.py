@@ -124,7 +124,8 @@ class Tenant(models.Model):
     the CheckMode of each ReportCheck by name, hold where it has none, and
     `lab_report_max_age_days`, ours, the age from which a report counts as old;
     `order_approval_enabled`, ours, is whether orders wait for one of the team's
-    physicians. A new tenant's settings are those of
+    physicians; `source_reconnect_mails_enabled`, ours, is whether users are mailed to
+    connect a broken source again. A new tenant's settings are those of
     `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
@@ -165,6 +166,9 @@ class Tenant(models.Model):
         default=REPORT_MAX_AGE_DAYS, db_default=REPORT_MAX_AGE_DAYS
     )
     early_psc_booking_enabled = models.BooleanField(default=False)
+    source_reconnect_mails_enabled = models.BooleanField(
+        default=False, db_default=False
+    )
 
     class Meta:
         verbose_name = gettext_lazy("environment")

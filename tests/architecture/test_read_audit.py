@@ -34,7 +34,7 @@ REASONS = {
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
         " api-keys/<str:api_key_id>/revoke/ views/<str:view_id>/"
         " management-keys/<str:management_key_id>/revoke/ views/<str:view_id>/delete/"
-        " api-keys/<str:api_key_id>/"
+        " api-keys/<str:api_key_id>/ source-priority/"
         " settings/sources/ visits/calendars/ api-own-team api-team-metrics"
         " api-team-physicians api-source-priorities"
     ),

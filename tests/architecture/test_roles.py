@@ -55,7 +55,7 @@ RIGHTS = {
     "api_keys*": (
         "team:create_key team:rotate_key team:revoke_key team:change_key"
         " users:source_credentials users:try_source_credentials"
-        " users:remove_source_credentials"
+        " users:remove_source_credentials users:change_reconnect_mails"
     ),
     "audit": (
         "team:audit team:audit_file team:access_log users:erasures users:receipt"
@@ -76,7 +76,7 @@ RIGHTS = {
         " users:import"
     ),
     "delete_team*": "team:delete_team",
-    "users|users*": "users:imports",
+    "users|users*": "users:imports users:team_ranking users:user_ranking",
     "users*": (
         "users:import_users users:refresh users:pause_source users:resume_source"
         " users:disconnect_source users:cancel_import users:links users:link"

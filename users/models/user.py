@@ -33,7 +33,8 @@ class User(TenantOwned):
 
     `uuid` is the wire's `user_id`; other tables point at the bigint key. A fallback's
     source is the slug of what gave it, `manual` for the API. Ingestion bounds include
-    both days. `deleted_at` starts the seven days of undo.
+    both days. `reconnect_mails_stopped_at` is when the user ended mails about broken
+    connections. `deleted_at` starts the seven days of undo.
     """
 
     rules = TableRules(
@@ -53,6 +54,7 @@ class User(TenantOwned):
     fallback_birth_date_updated_at = models.DateTimeField(null=True)
     ingestion_start = models.DateField(null=True)
     ingestion_end = models.DateField(null=True)
+    reconnect_mails_stopped_at = models.DateTimeField(null=True)
     deleted_at = models.DateTimeField(null=True)
 
     objects = TenantManager(UserQuerySet)

@@ -77,6 +77,7 @@ class EntryKind(OpenChoices):
     RESUMED = "resumed", gettext_lazy("Resumed")
     REFRESHED = "refreshed", gettext_lazy("Refresh requested")
     HISTORY = "history", gettext_lazy("Past data available")
+    EMAILED = "emailed", gettext_lazy("User emailed")
     DISCONNECTED = "disconnected", gettext_lazy("Disconnected")
 
 

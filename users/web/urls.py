@@ -8,7 +8,7 @@ from users.web.connect import links
 from users.web.data import imports, summaries
 from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
-from users.web.sources import completeness, credentials
+from users.web.sources import completeness, credentials, ranking
 from users.web.sources import views as sources
 from users.web.users import csv_import, deletion, erasures, exports, views
 
@@ -17,6 +17,11 @@ _SETTINGS = "settings/sources/<slug:provider>"
 _SOURCE = "users/<str:user_id>/sources/<str:provider>"
 urlpatterns = [
     path("settings/sources/", credentials.show_source_settings, name="source_settings"),
+    path(
+        "settings/sources/emails/",
+        credentials.change_reconnect_mails,
+        name="change_reconnect_mails",
+    ),
     path(
         f"{_SETTINGS}/", credentials.edit_source_credentials, name="source_credentials"
     ),
@@ -30,6 +35,7 @@ urlpatterns = [
         credentials.remove_stored_source_credentials,
         name="remove_source_credentials",
     ),
+    path("source-priority/", ranking.rank_team_sources, name="team_ranking"),
     path("users/", views.show_user_list, name="list"),
     path("users/file/", views.download_user_list, name="file"),
     path("users/resolve/", views.look_up_user, name="resolve"),
@@ -88,6 +94,11 @@ urlpatterns = [
         "users/<str:user_id>/ledger/rank/",
         source_priority.rank_user_source,
         name="rank_source",
+    ),
+    path(
+        "users/<str:user_id>/source-priority/",
+        ranking.rank_user_sources,
+        name="user_ranking",
     ),
     path(
         "users/<str:user_id>/imports/", imports.show_health_data_imports, name="imports"

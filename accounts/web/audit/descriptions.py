@@ -69,6 +69,7 @@ _PREDICATES = {
     "join_by_single_sign_on": "joined with single sign-on",
     "link_single_sign_on": "linked single sign-on",
     "mail_link": "emailed link",
+    "stop_reconnect_mails": "stopped emails about sources",
     "put_back_report": "returned report to the queue",
     "remove_single_sign_on": "removed single sign-on",
     "undo_delete_team": "restored team",

@@ -1,19 +1,31 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
+from django.core import mail
+from django.utils import timezone
 from playwright.sync_api import expect
 
+from accounts.operations.teams.teams import change_team_settings
 from tests.browser.conftest import PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
+from tests.users import conftest as source_twins
+from tests.users.factories import info_request
+from tests.users.operations.pulling.test_worst_days import run, sent
+from tests.users.operations.pulling.test_worst_weeks import sign_in
+from users import jobs
 from users.models import Connection, ImportJob
 from users.operations.connect.link_sessions import (
     create_connect_link,
     sign_connect_link_token,
 )
+from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
+from users.operations.users.demographics import record_user_info
 
+oura_twin = source_twins.oura_twin
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROWS = "resource,timestamp,value,unit\nheartrate,2026-03-01T08:00:00+00:00,61,bpm\n"
 
@@ -63,3 +75,48 @@ def test_a_person_connects_sources_on_a_phone(
     live = Connection.objects.for_tenant(alice_tenant).live().filter(user=user)
     assert set(live.values_list("provider", flat=True)) == {"freestyle_libre", "manual"}
     assert ImportJob.objects.for_tenant(alice_tenant).get().rows_accepted == 1
+
+
+def test_two_taps_in_an_email_connect_a_broken_source_again(
+    visit, alice_tenant, oura_twin, settings
+):
+    """From the email to the source's own sign-in and back, with the history kept."""
+    settings.PUBLIC_URL = visit.address
+    user = make_user(tenant=alice_tenant)
+    record_user_info(user=user, actor=ACTOR, request=info_request())
+    noon = timezone.now().replace(hour=12)
+    oura_twin.add_night(noon - timedelta(hours=33), noon - timedelta(hours=25))
+    connection = sign_in(alice_tenant, "oura", oura_twin, user)
+    run(connection)
+    change_team_settings(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        settings={"source_reconnect_mails_enabled": True},
+    )
+    oura_twin.revoke_consent()
+    schedule_cloud_source_refresh(connection=connection)
+    run(connection)
+    work = jobs.mail_user_to_connect_again
+    work(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    (message,) = mail.outbox
+    link, stop = re.findall(r"http\S+token=\S+", message.body)
+
+    with visit.page(size=PHONE) as page:
+        page.goto(link)
+        expect(page.get_by_text("Stopped working")).to_be_visible()
+        assert complaints(page) == []
+        page.set_viewport_size(PHONE)
+        page.get_by_role("link", name="Sign in again to Oura").click()
+        page.get_by_role("button", name="Allow").click()
+        expect(page.get_by_text("Oura is connected.")).to_be_visible()
+        page.goto(stop)
+        assert complaints(page) == []
+        page.get_by_role("button", name="Stop emails").click()
+        expect(page.get_by_role("heading", name="Emails stopped")).to_be_visible()
+        assert complaints(page) == []
+
+    kept = Connection.objects.for_tenant(alice_tenant).get()
+    assert (kept.pk, kept.status) == (connection.pk, "connected")
+    oura_twin.add_night(noon - timedelta(hours=9), noon - timedelta(hours=1))
+    run(kept)
+    assert sent(alice_tenant)["sleep"] == 2

@@ -25,7 +25,8 @@ class Connection(TenantOwned):
     `provider` is a slug of users.wearables.providers. At most one connection of a user
     and provider is live; a disconnected one stays as a record of where data came from.
     `resource_availability` maps a resource to what contract 2.4 says of it.
-    `pause_cause` says who paused it, while it is paused. `is_demo` tells a made-up
+    `pause_cause` says who paused it, while it is paused. `reconnect_mailed_at` is when
+    its user was last mailed to connect it again. `is_demo` tells a made-up
     source of the sandbox (contract 3.5) from a real one.
     """
 
@@ -50,6 +51,7 @@ class Connection(TenantOwned):
     )
     error_message = models.CharField(max_length=500, blank=True)
     errored_at = models.DateTimeField(null=True)
+    reconnect_mailed_at = models.DateTimeField(null=True)
     pause_cause = models.CharField(
         max_length=100, choices=PauseCause.offered, blank=True
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -11,6 +12,7 @@ from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import emit_event
 from portal.lib.actor import ActorKind
 from portal.lib.database.transitions import move_status
+from portal.lib.jobs import jobs
 from users.models import Connection, ConnectionEntry
 from users.queries import lock_user
 from users.states import (
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 _WELL = {"error_type": "", "error_message": "", "errored_at": None}
 _MESSAGE_MAX = 500
+RECONNECT_MAIL_JOB = "users.mail_broken_source"
+# Ours: whoever revoked access by mistake may have signed in again by then.
+_MAILED_AFTER = timedelta(minutes=15)
 
 
 def change_connection_status(
@@ -160,6 +165,13 @@ def mark_connection_failed(
         detail=fault,
         message_id=event.message_id,
     )
+    if condition.needs_user and user.tenant.source_reconnect_mails_enabled:
+        jobs.enqueue_job(
+            RECONNECT_MAIL_JOB,
+            tenant=user.tenant,
+            after=_MAILED_AFTER,
+            connection_pk=kept.pk,
+        )
     return True
 
 

@@ -168,7 +168,7 @@ def _filter_due(now: datetime) -> QuerySet[SourceGrant]:
 
 
 def _list_gaps(connection: Connection) -> QuerySet[SourceGap]:
-    mine = SourceGap.objects.for_tenant(connection.tenant)
+    mine: QuerySet[SourceGap] = SourceGap.objects.for_tenant(connection.tenant)
     return mine.filter(connection=connection)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web.connect import brand, entry, files, portal
+from users.web.connect import brand, entry, files, mails, portal
 from users.web.connect import page as connect
 
 app_name = "connect"
 urlpatterns = [
     path("", entry.open_connect_link, name="open"),
     path("colors/<str:color>.css", brand.serve_brand_stylesheet, name="colors"),
+    path("emails/", mails.confirm_and_stop_mails, name="stop_mails"),
     path("back/<str:provider>/", connect.return_from_source_sign_in, name="back"),
     path("<str:session_id>/", connect.show_connect_page, name="page"),
     path("<str:session_id>/close/", connect.close_connect_page, name="close"),

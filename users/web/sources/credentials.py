@@ -9,9 +9,11 @@ from django import forms
 from django.contrib import messages
 from django.http import Http404
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.operations.teams.teams import change_team_settings
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_confirmation
 from accounts.web.rights import require_right
@@ -32,16 +34,19 @@ from users.operations.sources.credentials import (
 )
 from users.queries.sources.sources import count_connected_users_by_source
 from users.states.credentials import CredentialsState
+from users.states.terms import Permission
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
+    from users.gateways.base import CallLimit
     from users.operations.sources.credentials import SourceSetup
     from users.wearables.providers import Provider
 
 _SECTION = "source_settings"
+_DAY_SECONDS = 86_400
 # Statuses of the pills, the first of them first.
 _BROKEN, _UNTRIED, _WORKING, _NOT_SET_UP = _ORDER = (
     "error",
@@ -90,6 +95,18 @@ class SourceSettingsRow:
     users: int
     status: str
     words: str
+
+    @property
+    def limits(self) -> list[str]:
+        """Return the limits of requests in words."""
+        return [_describe_limit(each) for each in self.setup.limits]
+
+    @property
+    def forbidden(self) -> int:
+        """Return how many uses the public terms forbid."""
+        terms = self.setup.terms
+        uses = terms.list_uses() if terms else []
+        return sum(permission == Permission.FORBIDDEN for _use, permission in uses)
 
 
 @require_GET
@@ -191,6 +208,25 @@ def remove_stored_source_credentials(
     )
 
 
+@require_POST
+@require_right(Area.API_KEYS, write=True)
+def change_reconnect_mails(request: TenantRequest) -> HttpResponse:
+    """Turn mails to users about broken connections on or off."""
+    is_on = request.POST.get("is_on") == "on"
+    change_team_settings(
+        tenant=request.tenant,
+        actor=request.actor,
+        settings={"source_reconnect_mails_enabled": is_on},
+    )
+    messages.success(
+        request,
+        _("Users are emailed when a source needs them to sign in again.")
+        if is_on
+        else _("Users are no longer emailed about sources."),
+    )
+    return redirect_browser(request, page_url(request, "users:source_settings"))
+
+
 def _back(request: TenantRequest, provider: str) -> HttpResponse:
     return redirect_browser(
         request, page_url(request, "users:source_credentials", provider=provider)
@@ -221,6 +257,17 @@ def _rows(request: TenantRequest) -> list[SourceSettingsRow]:
     return sorted(
         rows, key=lambda row: (_ORDER.index(row.status), row.provider.name.lower())
     )
+
+
+def _describe_limit(limit: CallLimit) -> str:
+    calls, minutes = f"{limit.calls:,}", limit.seconds // 60
+    if limit.seconds == _DAY_SECONDS:
+        words = _("Limit: %(calls)s a day") % {"calls": calls}
+    else:
+        words = ngettext(
+            "Limit: %(calls)s in a minute", "Limit: %(calls)s in %(n)d minutes", minutes
+        ) % {"calls": calls, "n": minutes}
+    return _("%(limit)s, each user") % {"limit": words} if limit.is_per_user else words
 
 
 def _describe(setup: SourceSetup) -> tuple[str, str]:

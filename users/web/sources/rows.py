@@ -38,6 +38,7 @@ _MARKS = {
     EntryKind.RESUMED: ("ok", "bolt"),
     EntryKind.REFRESHED: ("now", "rotate"),
     EntryKind.HISTORY: ("ok", "list"),
+    EntryKind.EMAILED: ("", "message"),
     EntryKind.DISCONNECTED: ("", "x"),
 }
 

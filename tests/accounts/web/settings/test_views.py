@@ -35,6 +35,7 @@ def test_the_page_has_every_setting_of_the_contract():
     shown = {
         *BehaviourForm.base_fields,
         "lab_report_checks",  # a field for each check
+        "source_reconnect_mails_enabled",  # on the page of sources
         "logo_url",
         "brand_information",
     }

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from datetime import date
 from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from accounts.states import Role
 from tests.clients import confirm
@@ -13,10 +15,11 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.gateways.base import CallLimit, ClientCredentials
+from users.gateways.base import CallLimit, ClientCredentials, SourceTerms
 from users.models import SourceCredentials
 from users.operations.sources.credentials import save_source_credentials
 from users.operations.sources.sources import connect_source
+from users.states.terms import Permission, SourceUse
 
 pytestmark = pytest.mark.django_db
 ENTERED = {"client_id": "team-id", "client_secret": "team-secret"}
@@ -27,9 +30,9 @@ def sources(monkeypatch):
     """Fitbit with an application of the installation, Polar without."""
     fitbit, polar = FakeSource("fitbit"), FakeSource("polar")
     polar.credentials = ClientCredentials("", "")
-    monkeypatch.setattr(
-        "users.gateways.sources.SOURCE_GATEWAYS", {"fitbit": fitbit, "polar": polar}
-    )
+    gateways = {"fitbit": fitbit, "polar": polar}
+    monkeypatch.setattr("users.gateways.sources.SOURCE_GATEWAYS", gateways)
+    return gateways
 
 
 @pytest.fixture
@@ -47,6 +50,31 @@ def url(tenant, name, provider=""):
 def listed(client, tenant):
     page = client.get(url(tenant, "source_settings"))
     return [(row.provider.slug, row.words, row.users) for row in page.context["rows"]]
+
+
+def test_a_source_s_page_says_what_its_terms_allow(owner, alice_tenant, sources):
+    sources["fitbit"].terms = SourceTerms(
+        url="https://fitbit.example/terms",
+        checked_on=date(2026, 11, 24),
+        permissions={SourceUse.TRAINING: Permission.FORBIDDEN},
+        must_be_named=True,
+    )
+
+    shown = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
+    without = owner.get(url(alice_tenant, "source_credentials", "polar"))
+    rows = owner.get(url(alice_tenant, "source_settings")).context["rows"]
+
+    page = " ".join(strip_tags(shown.content.decode().replace("<", " <")).split())
+    assert "Train or test AI with the data Not allowed" in page
+    assert "Show the data to other people Not stated: ask the source" in page
+    assert "Name the source beside its data Required" in page
+    assert "checked on 24 Nov 2026" in page
+    assert b'href="https://fitbit.example/terms"' in shown.content
+    assert b"Terms of use" not in without.content
+    assert {row.provider.slug: row.forbidden for row in rows} == {
+        "fitbit": 1,
+        "polar": 0,
+    }
 
 
 def test_sources_are_listed_with_what_connects_them(
@@ -84,6 +112,25 @@ def test_credentials_are_entered_tried_and_removed(owner, alice_tenant, settings
     assert "Polar accepts the credentials." in tried.text
     assert "Remove the credentials of Polar?" in asked.text
     assert listed(owner, alice_tenant)[-1] == ("polar", "Not set up", 0)
+
+
+def test_mails_to_users_are_off_until_the_team_turns_them_on(
+    alice_web, alice_tenant, charlie_tenant
+):
+    page = url(alice_tenant, "change_reconnect_mails")
+    before = alice_tenant.source_reconnect_mails_enabled
+
+    on = alice_web.post(page, {"is_on": "on"}, follow=True)
+    alice_tenant.refresh_from_db()
+    after = alice_tenant.source_reconnect_mails_enabled
+    alice_web.post(page)
+
+    alice_tenant.refresh_from_db()
+    charlie_tenant.refresh_from_db()
+    assert (before, after) == (False, True)
+    assert 'name="is_on" checked' in on.text
+    assert not alice_tenant.source_reconnect_mails_enabled
+    assert not charlie_tenant.source_reconnect_mails_enabled
 
 
 def test_a_rejected_secret_is_said_at_its_field_and_not_stored(owner, alice_tenant):
@@ -163,4 +210,4 @@ def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeyp
 
     assert "Enter this address for your application at Fitbit" in shown[True]
     assert "Registered automatically when a user connects. Fitbit" in shown[False]
-    assert "Limit: 20 in 900 s for each user" in every
+    assert "Limit: 20 in 15 minutes, each user" in every
