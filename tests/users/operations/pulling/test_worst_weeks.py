@@ -8,6 +8,7 @@ nothing twice, and no limit of the source overstepped.
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import threading
 import time
@@ -19,8 +20,11 @@ import pytest
 from django.db import connection as database
 
 from accounts.webhooks.models import Event
+from tests.accounts.webhooks.delivery.receivers import Receiver, deliver
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
+from tests.factories.webhooks import make_endpoint
+from tests.private_server import free_port
 from tests.users.operations.pulling.test_pushes import send_here
 from tests.users.operations.pulling.test_worst_days import Killed, run, sent
 from users.analysis.completeness import prove_completeness
@@ -110,6 +114,16 @@ PEOPLE = {
     "whoop_v2": ("whoop", WhoopPerson, 429),
     "polar": ("polar", PolarPerson, 429),
 }
+
+
+@pytest.fixture
+def clock(time_machine, monkeypatch):
+    """The clock at noon of the first day; waiting for a budget moves it on."""
+    time_machine.move_to(NOON, tick=False)
+    monkeypatch.setattr(
+        "users.operations.sources.budgets.pause", lambda some: time_machine.shift(some)
+    )
+    return time_machine
 
 
 def sign_in(tenant, provider, twin, user):
@@ -204,12 +218,8 @@ def holes(user):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", list(PEOPLE))
 def test_a_source_at_its_worst_loses_and_doubles_nothing(
-    request, alice_tenant, monkeypatch, time_machine, provider, record_property
+    request, alice_tenant, monkeypatch, clock, provider, record_property
 ):
-    time_machine.move_to(NOON, tick=False)
-    monkeypatch.setattr(
-        "users.operations.sources.budgets.pause", lambda some: time_machine.shift(some)
-    )
     fixture, kind, too_many = PEOPLE[provider]
     twin = request.getfixturevalue(fixture)
     person = kind(twin, provider, too_many=too_many)
@@ -228,16 +238,16 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
     )
     if hasattr(twin, "push_url"):
         twin.push_url = url
-    die(monkeypatch, connection, time_machine, pages=0)
-    die(monkeypatch, connection, time_machine, pages=2)
-    work(connection, time_machine)
+    die(monkeypatch, connection, clock, pages=0)
+    die(monkeypatch, connection, clock, pages=2)
+    work(connection, clock)
     assert sent(alice_tenant)[resource] == 180
 
     # A week: lost, doubled, shuffled; a storm on the third day, a race on the fifth.
     twin.sender.lost, twin.sender.doubled, twin.sender.is_shuffled = 0.1, 0.5, True
     slowest = 0.0
     for day in range(1, 8):
-        time_machine.move_to(NOON + day * DAY, tick=False)
+        clock.move_to(NOON + day * DAY, tick=False)
         person.live(-day, is_new=True)
         twin.sender.deliver()
         if day == 3:
@@ -252,12 +262,12 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
             assert got - {"SourceUnavailable"} == {
                 twin.tokens.access if provider == "withings" else twin.access_token
             }
-        slowest = max(slowest, work(connection, time_machine))
+        slowest = max(slowest, work(connection, clock))
         enqueue_due_source_pulls()
-        work(connection, time_machine)
-    time_machine.move_to(NOON + 8 * DAY, tick=False)
+        work(connection, clock)
+    clock.move_to(NOON + 8 * DAY, tick=False)
     enqueue_due_source_pulls()
-    work(connection, time_machine)
+    work(connection, clock)
 
     assert twin.sender.statuses
     assert set(twin.sender.statuses) == {200}
@@ -286,13 +296,13 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
 
     # Taken back at the source, given again: the same connection, nothing read twice.
     person.revoke()
-    time_machine.move_to(NOON + 9 * DAY, tick=False)
+    clock.move_to(NOON + 9 * DAY, tick=False)
     enqueue_due_source_pulls()
-    work(connection, time_machine)
+    work(connection, clock)
     connection.refresh_from_db()
     assert connection.status == "error"
     again = sign_in(alice_tenant, provider, twin, user)
-    work(again, time_machine)
+    work(again, clock)
     again.refresh_from_db()
     assert (again.pk, again.status) == (connection.pk, "connected")
     assert sent(alice_tenant)[resource] == 187
@@ -300,3 +310,49 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
     # And ended here: the source is told.
     disconnect_source(user=user, actor=ACTOR, provider=provider)
     assert not Pull.objects.for_tenant(alice_tenant).open().exists()
+
+
+@pytest.mark.long
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("provider", list(PEOPLE))
+def test_a_push_is_at_the_endpoint_within_five_seconds_of_worker_time(
+    request,
+    alice_tenant,
+    settings,
+    clock,
+    monkeypatch,
+    provider,
+    record_property,
+):
+    fixture, kind, _too_many = PEOPLE[provider]
+    twin = request.getfixturevalue(fixture)
+    person = kind(twin, provider)
+    twin.sender.send = send_from_test
+    person.live(1)
+    (resource,) = person.there
+    connection = sign_in(alice_tenant, provider, twin, make_user(tenant=alice_tenant))
+    url, _token = build_push_address(
+        tenant=alice_tenant,
+        provider=provider,
+        gateway=find_connection_gateway(connection),
+    )
+    if hasattr(twin, "push_url"):
+        twin.push_url = url
+    work(connection, clock)
+    settings.WEBHOOK_LOCAL_HOSTS = ["127.0.0.1"]
+    port = free_port()
+    make_endpoint(tenant=alice_tenant, url=f"http://127.0.0.1:{port}/in")
+    clock.move_to(NOON + DAY, tick=False)
+    person.live(-1, is_new=True)
+    receiver = Receiver()
+
+    began = time.perf_counter()
+    twin.sender.deliver()
+    run(connection)
+    deliver(port, **{"in": receiver})
+    seconds = time.perf_counter() - began
+
+    told = [json.loads(body)["event_type"] for _headers, body in receiver.got]
+    assert any(each.startswith(f"daily.data.{resource}.") for each in told), told
+    record_property("push to webhook, s", round(seconds, 2))
+    assert seconds < WORKER_SECONDS
