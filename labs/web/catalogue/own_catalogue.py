@@ -259,7 +259,7 @@ def _render_catalogue(
         updates=updates.order_by("-number", "-created_at").exclude(number=None)[
             :_UPDATES_SHOWN
         ],
-        drafts=updates.filter(number=None).order_by("-created_at"),
+        drafts=updates.filter(number=None).exclude(changes=[]).order_by("-created_at"),
         columns=COLUMNS,
         megabytes=FILE_BYTES_MAX // 1024 // 1024,
         markers_max=OWN_MARKERS_MAX,

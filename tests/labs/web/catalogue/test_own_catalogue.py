@@ -12,6 +12,7 @@ from accounts.states import Role
 from labs.models import CatalogueUpdate, ExpectedResult, Lab, Marker, ServiceCenter
 from labs.web.catalogue.own_catalogue import BODY_MAX_BYTES
 from tests.factories.accounts import make_member
+from tests.factories.labs import make_lab_test, make_order
 from tests.labs.operations.catalogue.conftest import update, with_changes
 
 PAGE = "/t/alice-health/sandbox/own-catalog/"
@@ -134,6 +135,53 @@ def test_two_rows_of_one_code_and_an_unknown_unit_are_named(alice_web):
         "markers.csv, line 3, column 3 (provider_id): provider_id is listed twice.",
         "expected_results.csv, line 3, column 6 (unit): the unit is unknown.",
     ]
+
+
+def test_what_orders_and_panels_forbid_is_refused_by_the_page(alice_web, alice_tenant):
+    applied(alice_web)
+    glucose, lipids = Marker.objects.filter(lab__owner=alice_tenant).order_by(
+        "provider_id"
+    )
+    order = make_order(
+        tenant=alice_tenant,
+        lab_test=make_lab_test(
+            tenant=alice_tenant, lab=glucose.lab, markers=(glucose,)
+        ),
+    )
+    panel = make_lab_test(tenant=alice_tenant, lab=lipids.lab, markers=(lipids,))
+    before = alice_web.get(f"{PAGE}file/").content
+
+    def refused(*changes, files=None):
+        answer = upload(alice_web, *changes, files=files)
+        assert answer.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
+        return [str(fault) for fault in answer.context["faults"]]
+
+    in_order = refused(("markers", "fast,4.00,", "fast,4.00,true"))
+    emptied = refused(("markers", "12.50,", "12.50,true"))
+    messages = alice_web.get(f"{PAGE}file/?format=hl7").content
+    wrong_table = messages.replace(b"MFI|OMA^", b"MFI|CDM^", 1)
+
+    assert f"{glucose.provider_id} is in 1 open order" in in_order[0]
+    assert in_order[0].startswith("markers.csv, line 2, column 8 (retired): ")
+    assert emptied == [
+        f"markers.csv, line 3, column 8 (retired): panel {panel.name} of"
+        f" {alice_tenant.team.name} would be empty: archive it first."
+    ]
+    assert refused(files={"catalog.hl7": wrong_table})[0] == (
+        "catalog.hl7, line 2, column MFI-1: the master file of M08 is OMA (table 0175)."
+    )
+    assert alice_web.get(f"{PAGE}file/").content == before
+    assert [each.number for each in CatalogueUpdate.objects.all()] == [1]
+    assert order.lab_test.markers.get() == glucose
+
+
+def test_a_name_that_is_too_long_is_named_with_its_bound(alice_web):
+    answer = upload(alice_web, ("markers", "Glucose", "G" * 201))
+
+    assert str(answer.context["faults"][0]) == (
+        "markers.csv, line 2, column 2 (name): name has 201 characters, at most 200"
+        " are stored."
+    )
 
 
 def test_differences_are_shown_before_and_kept_after(alice_web, alice_tenant):
