@@ -13,7 +13,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class ServiceCenter(models.Model):
-    """A patient service center (contract 6.17): shared reference data.
+    """A patient service center (contract 6.17), of a lab.
 
     `hours` are spans by weekday on the center's own clock
     (labs.states.service_centers), `time_zone` is of the IANA database, `places` is how
@@ -23,7 +23,9 @@ class ServiceCenter(models.Model):
     """
 
     rules = TableRules(
-        without_tenant="as labs.Lab", without_user="reference data, shared by all teams"
+        without_tenant="as labs.Lab",
+        without_user="reference data, of the installation or of a team",
+        owner_lookup="lab__owner",
     )
 
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")

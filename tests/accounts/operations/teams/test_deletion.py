@@ -14,7 +14,7 @@ from accounts.operations.teams.deletion import (
     undo_delete_team,
 )
 from accounts.states import ManagementRole, Role
-from labs.models import CatalogueUpdate, Lab
+from labs.models import CatalogueUpdate, Lab, ServiceCenter
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from tests.clients import ApiClient
@@ -24,6 +24,7 @@ from tests.factories.accounts import (
     make_management_key,
     make_member,
 )
+from tests.factories.appointments import make_center
 from tests.factories.labs import make_lab_account
 from tests.factories.results import make_order_awaiting_results
 from tests.factories.users import make_user
@@ -100,6 +101,8 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
     theirs = make_user(tenant=charlie_tenant)
     update_catalogue(owner=alice_tenant)
     update_catalogue(owner=charlie_tenant)
+    for lab in Lab.objects.exclude(owner=None):
+        make_center(lab=lab)
     with time_machine.travel(NOW, tick=False):
         delete_team(team=alice_team, actor=ACTOR)
         early = enqueue_due_team_erasures()
@@ -120,6 +123,8 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
         charlie_tenant.pk
     }
     assert CatalogueUpdate.objects.get().owner == charlie_tenant
+    center = ServiceCenter.objects.exclude(lab__owner=None).get()
+    assert center.lab.owner == charlie_tenant
     assert not ApiKey.unscoped.filter(tenant__team=alice_team).exists()
     assert not Membership.objects.filter(team=alice_team).exists()
     kept = AuditEntry.unscoped.filter(tenant=alice_tenant)
