@@ -263,6 +263,7 @@ class ReportCheck(TextChoices):
     DUPLICATE = "duplicate", gettext_lazy("File or specimen is already known")
     REPORT_DATE = "report_date", gettext_lazy("Report is old or dated in the future")
     HIDDEN_TEXT = "hidden_text", gettext_lazy("Text differs from what the page shows")
+    ORDER = "order", gettext_lazy("Report does not fit the order it was uploaded for")
 
 
 class CheckMode(TextChoices):

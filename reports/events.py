@@ -37,6 +37,7 @@ _PARSING_JOB: dict[str, Any] = {
         },
         "needs_human_review": {"type": "boolean"},
         "is_reviewed": {"type": "boolean"},
+        "order_id": {"type": ["string", "null"], "format": "uuid"},
     },
 }
 

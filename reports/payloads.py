@@ -167,7 +167,10 @@ class ParsedLabReportData(_ParsedLabReportData, total=False):
 
 
 class ParsingJobAnswer(TypedDict):
-    """A parsing job, in responses and in events."""
+    """A parsing job, in responses and in events.
+
+    `order_id` is the order whose results it holds, null for a report without one.
+    """
 
     id: str
     status: Annotated[str, ParsingJobStatus]
@@ -175,6 +178,7 @@ class ParsingJobAnswer(TypedDict):
     data: ParsedLabReportData | None
     needs_human_review: bool
     is_reviewed: bool
+    order_id: str | None
 
 
 def build_parsing_job_payload(
@@ -191,6 +195,7 @@ def build_parsing_job_payload(
         "data": _data(job, with_provenance=with_provenance),
         "needs_human_review": job.needs_human_review,
         "is_reviewed": job.is_reviewed,
+        "order_id": str(job.order_id) if job.order_id else None,
     }
 
 

@@ -205,6 +205,16 @@ class HoldReason(OpenChoices):
         "hidden_text",
         gettext_lazy("The file has text that its pages do not show."),
     )
+    ORDER_MISMATCH = (
+        "order_mismatch",
+        gettext_lazy(
+            "The report is of another order, or has nothing that was ordered."
+        ),
+    )
+    ORDER_UNCONFIRMED = (
+        "order_unconfirmed",
+        gettext_lazy("Neither the sample ID nor name and birth date match the order."),
+    )
 
 
 HOLD_REASON_CHECKS = {
@@ -217,6 +227,8 @@ HOLD_REASON_CHECKS = {
     HoldReason.REPORT_TOO_OLD: ReportCheck.REPORT_DATE,
     HoldReason.DATE_IN_FUTURE: ReportCheck.REPORT_DATE,
     HoldReason.HIDDEN_TEXT: ReportCheck.HIDDEN_TEXT,
+    HoldReason.ORDER_MISMATCH: ReportCheck.ORDER,
+    HoldReason.ORDER_UNCONFIRMED: ReportCheck.ORDER,
 }  # Ours: the team's setting that decides about each.
 
 # By the detail that is compared with the user's.
@@ -225,4 +237,5 @@ PATIENT_REASONS = {
     "dob": HoldReason.BIRTH_DATE_MISMATCH,
     "gender": HoldReason.SEX_MISMATCH,
 }
+ORDER_REASONS = {HoldReason.ORDER_MISMATCH, HoldReason.ORDER_UNCONFIRMED}
 DUPLICATE_REASONS = {HoldReason.DUPLICATE_REPORT, HoldReason.DUPLICATE_SPECIMEN}

@@ -10,6 +10,7 @@ from labs.states.results import FailureType
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from uuid import UUID
 
     from labs.states.results import ResultStatus
 
@@ -21,8 +22,12 @@ class ReportedResult:
     `text` is the value as written, `type` a ResultType where the lab declares one.
     `ordered_code` is the lab's code of the orderable it was ordered by, `provider_id`
     that of the result itself; `sub_id` tells repeated ones apart. `flag` is the lab's
-    own, several joined by `~`. `observed_at` is when the sample was as measured,
-    `reported_at` when the lab told it, by default that of the delivery.
+    own, several joined by `~`. `low` and `high` bound a range whose text says no two
+    numbers. `interpretation` is that of whoever read the value, such as by critical
+    limits; the worst of all counts. Of a value that was read from a report,
+    `parsed_report_id` is its parsing job and `parsed_position` its row. `observed_at`
+    is when the sample was as measured, `reported_at` when the lab told it, by default
+    that of the delivery.
     """
 
     name: str
@@ -41,6 +46,11 @@ class ReportedResult:
     observed_at: datetime | None = None
     reported_at: datetime | None = None
     is_preliminary: bool = False
+    low: float | None = None
+    high: float | None = None
+    interpretation: str = ""
+    parsed_report_id: UUID | None = None
+    parsed_position: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

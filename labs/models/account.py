@@ -11,7 +11,12 @@ from django.utils import timezone
 
 from accounts.states import Environment
 from labs.models.catalogue import Lab
-from labs.states.accounts import DelegatedFlow, HeldLinesAnswer, LabAccountStatus
+from labs.states.accounts import (
+    AccountGateway,
+    DelegatedFlow,
+    HeldLinesAnswer,
+    LabAccountStatus,
+)
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import UnscopedQuery
 from portal.lib.translation import gettext_lazy
@@ -51,7 +56,7 @@ class LabAccount(models.Model):
     `default_clinical_notes` stand before each order's comment on the requisition.
     `hl7_one_message_per_test` sends an order as several messages, `hl7_payer_in_in1`
     repeats who pays in an IN1-47 of every order. `held_lines_answer` is what the lab is
-    sent for results in doubt.
+    sent for results in doubt. `gateway` is how orders reach the lab and results us.
     """
 
     rules = TableRules(
@@ -91,6 +96,12 @@ class LabAccount(models.Model):
     allowed_billing = models.JSONField(default=dict)
     hl7_one_message_per_test = models.BooleanField(default=False, db_default=False)
     hl7_payer_in_in1 = models.BooleanField(default=False, db_default=False)
+    gateway = models.CharField(
+        max_length=100,
+        choices=AccountGateway.offered,
+        default=AccountGateway.INSTALLATION,
+        db_default=AccountGateway.INSTALLATION.value,
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -111,6 +122,11 @@ class LabAccount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.lab_id} {self.provider_account_id}"
+
+    @property
+    def reports_by_document(self) -> bool:
+        """Return whether its lab gets printed requisitions and answers by reports."""
+        return self.gateway == AccountGateway.REPORTS
 
 
 class LabAccountTeam(models.Model):

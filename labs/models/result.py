@@ -79,7 +79,8 @@ class Result(TenantOwned):
     is the lab's own flag. `provider_id` is the lab's code; with `sub_id`, which tells
     repeated ones apart, it is the same result in every version. `source_markers` are
     the orderable markers it came from, never none: marker_id, name, slug, provider_id.
-    `is_preliminary`: the lab may still change it.
+    `is_preliminary`: the lab may still change it. `parsed_report_id` is the parsing job
+    of a value that was read from a report, at row `parsed_position` of it.
     """
 
     rules = TableRules(data_classes=("orders",))
@@ -124,6 +125,8 @@ class Result(TenantOwned):
     performing_laboratory = models.CharField(max_length=200, blank=True)
     source_sample_id = models.CharField(max_length=100, blank=True)
     source_markers = models.JSONField()
+    parsed_report_id = models.UUIDField(null=True)
+    parsed_position = models.PositiveIntegerField(null=True)
 
     class Meta(TenantOwned.Meta):
         verbose_name = gettext_lazy("result")

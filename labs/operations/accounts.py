@@ -15,6 +15,7 @@ from labs.models import LabAccount, LabAccountTeam
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
+    AccountGateway,
     Billing,
     DelegatedFlow,
     HeldLinesAnswer,
@@ -50,6 +51,7 @@ class LabAccountRequest:
     hl7_one_message_per_test: bool = False
     hl7_payer_in_in1: bool = False
     held_lines_answer: str = HeldLinesAnswer.ACCEPTED
+    gateway: str = AccountGateway.INSTALLATION
 
 
 @transaction.atomic
@@ -61,7 +63,8 @@ def create_lab_account(
     Raises: lab_not_found (404), for a lab of the other environment;
     account_number_missing, account_number_too_long, account_number_taken,
     account_name_too_long, default_notes_too_long, delegated_flow_unknown,
-    held_lines_answer_unknown, billing_unknown, state_unknown. Source: Contract 9.3.
+    held_lines_answer_unknown, gateway_unknown, billing_unknown, state_unknown. Source:
+    Contract 9.3.
     """
     if lab.environment != tenant.environment:
         raise NotFound("lab_not_found", _("Lab not found."), "lab")
@@ -215,6 +218,8 @@ def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
             _("Choose a known answer."),
             "held_lines_answer",
         )
+    if AccountGateway.known(request.gateway) is None:
+        raise DomainError("gateway_unknown", _("Choose a known exchange."), "gateway")
     billing: dict[str, list[str]] = {}
     for kind, states in request.allowed_billing.items():
         if Billing.known(kind) is None:
@@ -238,6 +243,7 @@ def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
         "hl7_one_message_per_test": request.hl7_one_message_per_test,
         "hl7_payer_in_in1": request.hl7_payer_in_in1,
         "held_lines_answer": str(request.held_lines_answer),
+        "gateway": str(request.gateway),
     }
 
 

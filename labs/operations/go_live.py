@@ -69,9 +69,16 @@ def read_lab_tests(tenant: Tenant) -> GoLiveResult:
 
 
 def read_gateway(tenant: Tenant) -> GoLiveResult | None:
-    """Report a gateway that was never set up; else the last try decides."""
-    del tenant
-    return None if settings.LAB_GATEWAY in GATEWAYS else GoLiveResult("missing")
+    """Report a gateway that was never set up; else the last try decides.
+
+    Labs that report by document need none.
+    """
+    if settings.LAB_GATEWAY in GATEWAYS:
+        return None
+    accounts = _list_active_accounts(tenant)
+    if accounts and all(account.reports_by_document for account in accounts):
+        return None
+    return GoLiveResult("missing")
 
 
 def try_gateway(tenant: Tenant, actor: Actor) -> GoLiveResult | None:
@@ -82,8 +89,8 @@ def try_gateway(tenant: Tenant, actor: Actor) -> GoLiveResult | None:
     accounts = _list_active_accounts(tenant)[:TRIED_ACCOUNTS]
     if not accounts:
         return GoLiveResult("no_account")
-    gateway = get_lab_gateway(tenant)
     for account in accounts:
+        gateway = get_lab_gateway(tenant, account)
         try:
             gateway.check_connection(tenant=tenant, account=account)
         except LabUnavailable:

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from labs.operations.gateways import get_lab_gateway
-from labs.queries.production import has_service_centers, offers_home_visits
+from labs.queries.production import (
+    has_accounts_by_document,
+    has_service_centers,
+    offers_home_visits,
+)
 from labs.states.accounts import DelegatedFlow
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError
@@ -24,8 +28,22 @@ if TYPE_CHECKING:
 
 
 def require_lab_gateway(tenant: Tenant) -> None:
-    """Refuse production orders that no lab would get. Raises: lab_gateway_required."""
-    get_lab_gateway(tenant)
+    """Refuse production orders that no lab would get, on whatever account.
+
+    Raises: lab_gateway_required.
+    """
+    if not has_accounts_by_document(tenant=tenant):
+        get_lab_gateway(tenant)
+
+
+def require_lab_gateway_of_account(
+    *, tenant: Tenant, account: LabAccount | None
+) -> None:
+    """Refuse an order that its account's lab would not get.
+
+    Raises: lab_gateway_required.
+    """
+    get_lab_gateway(tenant, account)
 
 
 def require_platform_account_allowed(*, tenant: Tenant, lab: Lab) -> None:

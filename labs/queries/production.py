@@ -13,7 +13,7 @@ from django.conf import settings
 from labs.models import LabAccount, ServiceCenter
 from labs.queries.catalogue import list_labs
 from labs.queries.physicians import practising_physicians
-from labs.states.accounts import DelegatedFlow, LabAccountStatus
+from labs.states.accounts import AccountGateway, DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
@@ -45,9 +45,9 @@ class LabSetUp:
 def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
     """List each lab of the tenant's environment with what it lacks; three queries.
 
-    A gateway is the same for all labs. A physician is lacking where an active account
-    leaves ordering to the platform's physicians and none of the team's approves orders:
-    each order must then name one. A
+    A gateway is the same for all labs but those by document. A physician is lacking
+    where an active account leaves ordering to the platform's physicians and none of the
+    team's approves orders: each order must then name one. A
     directory is lacking for visits to service centers, which orders don't need. No lab
     at all means that none was imported. In a sandbox nothing is lacking.
     """
@@ -59,8 +59,13 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
     )
     active = LabAccount.objects.linked_to(tenant).filter(status=LabAccountStatus.ACTIVE)
     flows: dict[int, set[str]] = {}
-    for lab_id, flow in active.values_list("lab_id", "delegated_flow"):
+    by_document: set[int] = set()
+    for lab_id, flow, gateway in active.values_list(
+        "lab_id", "delegated_flow", "gateway"
+    ):
         flows.setdefault(lab_id, set()).add(flow)
+        if gateway == AccountGateway.REPORTS:
+            by_document.add(lab_id)
     centers = ServiceCenter.objects.filter(is_active=True, lab__in=labs)
     listed = set(centers.values_list("lab_id", flat=True).distinct())
     return [
@@ -69,7 +74,10 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
             tuple(
                 gap
                 for gap, is_open in (
-                    (SetUpGap.LAB_GATEWAY, not settings.LAB_GATEWAY),
+                    (
+                        SetUpGap.LAB_GATEWAY,
+                        not settings.LAB_GATEWAY and lab.pk not in by_document,
+                    ),
                     (SetUpGap.LAB_ACCOUNT, lab.pk not in flows),
                     (
                         SetUpGap.PHYSICIAN,
@@ -82,6 +90,19 @@ def list_production_gaps(*, tenant: Tenant) -> list[LabSetUp]:
         )
         for lab in labs
     ]
+
+
+def has_accounts_by_document(*, tenant: Tenant) -> bool:
+    """Return whether a production tenant has an active account of a lab by document.
+
+    Of no interest in a sandbox, and where the installation has a gateway.
+    """
+    if tenant.is_sandbox or settings.LAB_GATEWAY:
+        return False
+    accounts = LabAccount.objects.linked_to(tenant).filter(
+        gateway=AccountGateway.REPORTS, status=LabAccountStatus.ACTIVE
+    )
+    return bool(accounts.exists())
 
 
 def has_service_centers(*, tenant: Tenant, lab_slugs: Iterable[str]) -> bool:

@@ -64,6 +64,16 @@ class DelegatedFlow(OpenChoices):
         return self in {DelegatedFlow.ORDER_DELEGATED, DelegatedFlow.FULLY_DELEGATED}
 
 
+class AccountGateway(OpenChoices):
+    """How an account's orders and results are exchanged with its lab (Ours)."""
+
+    INSTALLATION = "installation", gettext_lazy("Electronically")
+    REPORTS = (
+        "reports",
+        gettext_lazy("By document: printed requisitions, results as reports"),
+    )
+
+
 class HeldLinesAnswer(OpenChoices):
     """How a message is answered of which lines are held (MSA-1)."""
 

@@ -60,6 +60,7 @@ class ParsingJob(TenantOwned):
     as "api_key 12", and how people know it; empty where that was not kept.
     `findings` are codes of HoldReason that a check found, `hold_reasons` those of them
     that hold the report until a person releases or rejects it.
+    `order` is the one whose results the report holds once it is signed.
     """
 
     rules = TableRules(
@@ -93,6 +94,13 @@ class ParsingJob(TenantOwned):
     source_label = models.CharField(max_length=254, blank=True, db_default="")
     findings = _codes()
     hold_reasons = _codes()
+    order = models.ForeignKey(
+        "labs.Order",
+        on_delete=models.SET_NULL,
+        null=True,
+        db_index=False,
+        related_name="+",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True)
 
@@ -105,6 +113,11 @@ class ParsingJob(TenantOwned):
             models.Index(fields=["tenant", "-created_at"], name="job_by_time"),
             models.Index(fields=["tenant", "status"], name="job_by_status"),
             models.Index(fields=["tenant", "sha256"], name="job_by_digest"),
+            models.Index(
+                fields=["order"],
+                condition=models.Q(order__isnull=False),
+                name="job_by_order",
+            ),
             models.Index(
                 "tenant",
                 KeyTextTransform("specimen_number", "metadata"),

@@ -44,7 +44,9 @@ class Review(TenantOwned):
     reviewer's reason, empty where nothing was decided. The lease is the claimer's until
     `claimed_until`. A second read follows the review it checks, number by number, and
     a dispute both. `wants_second_read`: signed, it waits for a second reader.
-    `replaces` is the older report whose place this one takes.
+    `replaces` is the older report whose place this one takes. Of a report of an order,
+    `not_performed` has the keys (OrderedResult) of what the reviewer said the lab does
+    not report, and `signed_order_id` is the order that the signature says.
     """
 
     rules = TableRules(data_classes=("reports",))
@@ -79,6 +81,10 @@ class Review(TenantOwned):
     replaces = models.ForeignKey(
         ParsingJob, on_delete=models.SET_NULL, null=True, related_name="+"
     )
+    not_performed = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
+    )
+    signed_order_id = models.UUIDField(null=True)
     claimed_by_key = models.CharField(max_length=80, blank=True)
     claimed_by_label = models.CharField(max_length=254, blank=True)
     claimed_at = models.DateTimeField(null=True)

@@ -21,6 +21,7 @@ from .jobs import (
     list_parsing_jobs,
     list_report_files,
     list_report_results,
+    list_reports_of_order,
 )
 from .reviews import (
     RowDiff,
@@ -62,6 +63,7 @@ __all__ = [
     "list_report_files",
     "list_report_rereadings",
     "list_report_results",
+    "list_reports_of_order",
     "list_review_comments",
     "list_review_row_versions",
     "list_review_rows",

@@ -11,6 +11,7 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from accounts.states import CheckMode
+from labs.queries.orders.sample_ids import is_sample_id_of_other_order
 from portal.lib.person_names import NameAgreement, PersonName, compare_person_names
 from reports.models import ParsingJob
 from reports.states import (
@@ -49,20 +50,20 @@ class IdentityLine:
 def compare_report_patient_with_user(
     *, job: ParsingJob, metadata: Mapping[str, Any] | None = None
 ) -> list[IdentityLine]:
-    """Compare the patient on the report with the user; one query.
+    """Compare the patient on the report with the user, or with their order's patient.
+
+    One query.
 
     metadata: of a report that is not stored yet, else the job's. Source: Ours; a report
     under another person's name is the worst error of all.
     """
     read = (job.metadata or {}) if metadata is None else metadata
-    info = latest_user_info(user=job.user)
     printed = PersonName(
         read.get("patient_first_name") or "", read.get("patient_last_name") or ""
     )
-    known = PersonName(info.first_name, info.last_name) if info else PersonName("", "")
-    born = info.dob if info else job.user.fallback_birth_date
+    known, born, own_sex = _get_known_patient(job)
     is_born_alike = _are_birth_dates_alike(read, born)
-    sex, own_sex = read.get("gender") or "", info.gender if info else ""
+    sex = read.get("gender") or ""
     is_sex_alike = _are_sexes_alike(sex, own_sex)
     return [
         IdentityLine(
@@ -79,6 +80,19 @@ def compare_report_patient_with_user(
         ),
         IdentityLine("gender", sex, own_sex, is_sex_alike),
     ]
+
+
+def _get_known_patient(job: ParsingJob) -> tuple[PersonName, date | None, str]:
+    """Return the name, birth date and sex of the order's patient, or of the user."""
+    order = job.order if job.order_id else None
+    if order is not None and order.patient_details is not None:
+        details = order.patient_details
+        name = PersonName(details.get("first_name", ""), details.get("last_name", ""))
+        return name, order.patient_dob, details.get("gender") or ""
+    info = latest_user_info(user=job.user)
+    if info is None:
+        return PersonName("", ""), job.user.fallback_birth_date, ""
+    return PersonName(info.first_name, info.last_name), info.dob, info.gender
 
 
 def is_identity_undecided(
@@ -114,6 +128,39 @@ def select_hold_reasons(
 ) -> list[HoldReason]:
     """Return the findings that hold a report by the team's settings."""
     return [one for one in findings if get_check_mode(tenant, one) == CheckMode.HOLD]
+
+
+def list_order_findings(
+    *, job: ParsingJob, metadata: Mapping[str, Any], has_ordered_row: bool
+) -> list[HoldReason]:
+    """Return what speaks against a report being its order's; none without an order.
+
+    metadata: of the report that is about to be stored. Two queries. A laboratory may
+    print a number of its own in place of the sample ID, so another number is no
+    contradiction, but that of another order is. Source: Ours.
+    """
+    if job.order_id is None:
+        return []
+    assert job.order is not None  # noqa: S101 - for the type checker
+    number = metadata.get("specimen_number") or ""
+    is_own = bool(number) and _fold(number) == _fold(job.order.sample_id)
+    is_of_other = not is_own and is_sample_id_of_other_order(
+        order=job.order, number=number
+    )
+    lines = {
+        line.field: line.agrees
+        for line in compare_report_patient_with_user(job=job, metadata=metadata)
+    }
+    found = []
+    if is_of_other or not has_ordered_row:
+        found.append(HoldReason.ORDER_MISMATCH)
+    if not is_own and not (lines["name"] and lines["dob"]):
+        found.append(HoldReason.ORDER_UNCONFIRMED)
+    return found
+
+
+def _fold(number: str) -> str:
+    return "".join(sign for sign in number.upper() if sign.isalnum())
 
 
 def get_check_mode(tenant: Tenant, reason: HoldReason) -> CheckMode:

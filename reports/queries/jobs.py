@@ -60,6 +60,13 @@ def list_parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuery
     return rows.select_related("user").order_by("-created_at", "id")
 
 
+def list_reports_of_order(*, tenant: Tenant, order_id: UUID) -> list[ParsingJob]:
+    """List the reports of an order with their users, newest first; one query."""
+    jobs: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    rows = jobs.filter(order_id=order_id).select_related("user")
+    return list(rows.order_by("-created_at", "id"))
+
+
 def count_parsing_jobs_per_status(*, tenant: Tenant) -> dict[str, int]:
     """Count the jobs of a tenant per status."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()

@@ -6,6 +6,7 @@ from django.urls import include, path
 
 from reports.web.jobs import history, holds, page_images, rereadings, views
 from reports.web.names import aliases
+from reports.web.orders import views as orders
 from reports.web.signing import amending, second_reads
 from reports.web.signing import views as signing
 
@@ -23,6 +24,26 @@ urlpatterns = [
         "reports/<str:job_id>/hold/",
         holds.release_or_reject_held_report,
         name="decide_hold",
+    ),
+    path(
+        "reports/<str:job_id>/order/",
+        orders.compare_report_with_its_order,
+        name="ordered",
+    ),
+    path(
+        "orders/<uuid:order_id>/reports/",
+        orders.list_reports_of_one_order,
+        name="of_order",
+    ),
+    path(
+        "orders/<uuid:order_id>/reports/upload/",
+        orders.upload_report_of_order,
+        name="upload_of_order",
+    ),
+    path(
+        "reports/<str:job_id>/order/missing/",
+        orders.mark_missing_result,
+        name="missing",
     ),
     path("reports/<str:job_id>/history/", history.show_report_history, name="history"),
     path(

@@ -64,6 +64,7 @@ UNSCOPED_MODULES = {
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
     "labs/operations/results/critical_reports.py": "by keys of one tenant",
+    "labs/operations/results/parsed_reports.py": "updates of one tenant's results",
     "labs/operations/shipments/couriers.py": "a courier is read before its tenant",
     "labs/operations/connections/mllp.py": "serves connections of all teams",
     "labs/operations/connections/answers.py": "the sweep of messages that ended",

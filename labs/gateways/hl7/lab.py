@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +14,7 @@ from labs.gateways.hl7.faults import ConnectionFailed
 from labs.gateways.hl7.mllp.client import Destination, check_mllp_destination
 from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_messages
 from labs.gateways.hl7.sftp import SftpServer, check_sftp_server
+from labs.gateways.sample_ids import make_sample_id
 from labs.queries.connections import find_hl7_connection
 from labs.states.connections import Transport, TransportFault
 from portal.lib.secrets.encryption import decrypt_secret
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
         ) -> object: ...
 
 
-_SAMPLE_ID_LENGTH = 12
-
-
 class Hl7Lab:
     """A LabGateway that queues messages or writes files; the lab answers later.
 
@@ -58,7 +54,7 @@ class Hl7Lab:
         id, which the lab prints and sends back as the placer number. Raises:
         LabUnavailable.
         """
-        sample_id = order.sample_id or _make_sample_id(order)
+        sample_id = order.sample_id or make_sample_id(order)
         return Requisition(sample_id, self._prepare(order, NEW, sample_id))
 
     def cancel_requisition(self, order: Order) -> None:
@@ -150,8 +146,3 @@ def get_sftp_server(connection: Hl7Connection) -> SftpServer:
         outgoing_folder=connection.outgoing_folder,
         secret=decrypt_secret(connection.secret) if connection.secret else "",
     )
-
-
-def _make_sample_id(order: Order) -> str:
-    digest = hashlib.sha256(order.pk.bytes).digest()
-    return base64.b32encode(digest).decode()[:_SAMPLE_ID_LENGTH]

@@ -47,7 +47,7 @@ from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.network.scanning import INFECTED, require_malware_free_upload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
     from uuid import UUID
 
@@ -83,13 +83,50 @@ def store_documents_of_report(
     documents = _list_documents_with_series(report)
     if not documents:
         return []
+    named = [
+        (series, document.name, _build_fields(document))
+        for series, document in documents
+    ]
+    return _store_documents(order, actor, named)
+
+
+def store_signed_report_as_lab_document(
+    *, order: Order, actor: Actor, report_id: UUID, name: str, content: bytes
+) -> None:
+    """Store the PDF of a signed report as a document of its order's lab.
+
+    In the caller's transaction, after the results. A document that the lab sent itself
+    is not stored again; it came with these results. Source: Ours: each report is a
+    document of its own, as a later one may hold less.
+    """
+    digest = hashlib.sha256(content).hexdigest()
+    number = find_current_results_number(order=order)
+    for known in list_lab_documents(order=order):
+        if known.sha256 == digest:
+            if known.results_version is None:
+                known.results_version = number
+                known.save(update_fields=["results_version"])
+            return
+    fields = {
+        "status": LabDocumentStatus.HELD,
+        "content": content,
+        "size": len(content),
+        "sha256": digest,
+    }
+    series = hashlib.sha256(f"report {report_id}".encode()).hexdigest()
+    _store_documents(order, actor, [(series, name, fields)])
+
+
+def _store_documents(
+    order: Order, actor: Actor, documents: Iterable[tuple[str, str, dict[str, Any]]]
+) -> list[LabDocument]:
+    """Store the new ones of documents, each with its series, name and columns."""
     order = lock_order(order)
     before = list_lab_documents(order=order)
     latest = {one.series: one for one in before}
     number = before[-1].number if before else 0
     stored = []
-    for series, document in documents:
-        fields = _build_fields(document)
+    for series, name, fields in documents:
         known = latest.get(series)
         if known is not None and _is_same(known, fields):
             continue
@@ -100,7 +137,7 @@ def store_documents_of_report(
             number=number,
             series=series,
             results_version=find_current_results_number(order=order),
-            name=document.name[:_NAME_MAX_LENGTH],
+            name=name[:_NAME_MAX_LENGTH],
             **fields,
         )
         row.save(force_insert=True)

@@ -38,7 +38,7 @@ def cancel_order_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
     order = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if order is not None:
         order.tenant = tenant
-        get_lab_gateway(tenant).cancel_requisition(order)
+        get_lab_gateway(tenant, order.lab_account).cancel_requisition(order)
 
 
 def _was_sent_to_lab(order: Order) -> bool:

@@ -38,6 +38,7 @@ from labs.operations.physicians.asking import (
 )
 from labs.operations.production import (
     require_lab_gateway,
+    require_lab_gateway_of_account,
     require_platform_account_allowed,
 )
 from labs.queries.orders.history import find_last_known_order_status
@@ -103,6 +104,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
     account = resolve_lab_account(
         tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
     )
+    require_lab_gateway_of_account(tenant=tenant, account=account.account)
     require_billing_type_allowed(
         account=account.account,
         billing_type=Billing.CLIENT_BILL,
@@ -151,7 +153,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
             _("A kit in status %(status)s can't be registered.")
             % {"status": order.status},
         )
-    require_lab_gateway(tenant)
+    require_lab_gateway_of_account(tenant=tenant, account=order.lab_account)
     if order.lab_account is None:
         require_platform_account_allowed(tenant=tenant, lab=order.lab)
     details = request.patient_details

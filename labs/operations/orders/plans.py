@@ -24,7 +24,10 @@ from labs.operations.order_status.status import (
 )
 from labs.operations.orders.checks import require_start_date_not_past
 from labs.operations.physicians.asking import require_ordering_physician
-from labs.operations.production import require_physician
+from labs.operations.production import (
+    require_lab_gateway_of_account,
+    require_physician,
+)
 from labs.queries.accounts import get_linked_lab_account
 from labs.states.accounts import Billing
 from labs.states.orders import build_order_status
@@ -117,10 +120,11 @@ def require_terms_of_account(
 ) -> None:
     """Refuse an order that its lab account does not take as requested.
 
-    Raises: billing_not_allowed, those of require_ordering_physician,
-    activate_by_past, health_insurance_missing, in this order. Source: Contract 6.4,
-    6.6, D23.
+    Raises: lab_gateway_required, billing_not_allowed, those of
+    require_ordering_physician, activate_by_past, health_insurance_missing, in this
+    order. Source: Contract 6.4, 6.6, D23.
     """
+    require_lab_gateway_of_account(tenant=tenant, account=account)
     _require_billing_type(account, request)
     require_ordering_physician(
         tenant=tenant,

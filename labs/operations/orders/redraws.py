@@ -15,7 +15,7 @@ from labs.operations.orders.plans import store_order
 from labs.operations.orders.requisitions import enqueue_requisition
 from labs.operations.physicians.asking import request_approval
 from labs.operations.production import (
-    require_lab_gateway,
+    require_lab_gateway_of_account,
     require_physician,
     require_platform_account_allowed,
 )
@@ -64,7 +64,7 @@ def place_redraw_order(
     Source: Contract 6.12, D23.
     """
     order = lock_order(order)
-    require_lab_gateway(order.tenant)
+    require_lab_gateway_of_account(tenant=order.tenant, account=order.lab_account)
     if order.lab_account is None:
         require_platform_account_allowed(tenant=order.tenant, lab=order.lab)
     require_physician(

@@ -19,7 +19,11 @@ from labs.operations.orders.plans import store_order
 from labs.operations.orders.redraws import COPIED_COLUMNS
 from labs.operations.orders.requisitions import enqueue_requisition
 from labs.operations.physicians.asking import request_approval
-from labs.operations.production import require_lab_gateway, require_physician
+from labs.operations.production import (
+    require_lab_gateway,
+    require_lab_gateway_of_account,
+    require_physician,
+)
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
     OrderOrigin,
@@ -52,6 +56,7 @@ def replace_kit(*, order: Order, actor: Actor) -> Order:
     account = resolve_lab_account(
         tenant=order.tenant, lab=order.lab, account_id=order.lab_account_id
     )
+    require_lab_gateway_of_account(tenant=order.tenant, account=account.account)
     is_registrable = order.patient_details is None
     if not is_registrable:
         require_physician(

@@ -48,11 +48,15 @@ def build_requisition_comment(
 def enqueue_requisition(order: Order) -> None:
     """Enqueue an order's requisition if it is due (contract 6.12).
 
-    The sandbox waits for simulation, a scheduled order for its day, one that a
-    physician must approve for that.
+    The sandbox waits for simulation, but for a lab that reports by document; a
+    scheduled order waits for its day, one that a physician must approve for that.
     """
+    account = order.lab_account
+    is_simulated = order.tenant.is_sandbox and not (
+        account is not None and account.reports_by_document
+    )
     starts_later = order.activate_by and order.activate_by > timezone.now().date()
-    if not (order.tenant.is_sandbox or starts_later or awaits_approval(order)):
+    if not (is_simulated or starts_later or awaits_approval(order)):
         enqueue_job(
             REQUISITION_JOB,
             tenant=order.tenant,
@@ -76,7 +80,7 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     # The lab gets the comment that the requisition will print.
     order.requisition_comment = _requisition_comment(order)
     # The lab responds before the transaction that stores its response.
-    answer = get_lab_gateway(tenant).request_requisition(order)
+    answer = get_lab_gateway(tenant, order.lab_account).request_requisition(order)
     with transaction.atomic():
         order = lock_order(order)
         if _awaits_requisition(order):

@@ -8,13 +8,17 @@ from django.utils import timezone
 
 from accounts.operations.audit.entries import record_change
 from labs.models import CriticalAlert
-from labs.operations.results.critical import start_critical_clock
+from labs.operations.results.critical import (
+    move_critical_alert_to_order,
+    start_critical_clock,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import Order
     from portal.lib.actor import Actor
 
 
@@ -71,6 +75,21 @@ def move_critical_alert_to_user(
             parsed_report_id=report_id,
             parsed_results=alerts[-1].parsed_results,
         )
+
+
+def move_critical_alerts_of_parsed_report_to_order(
+    *, tenant: Tenant, report_id: UUID, order: Order
+) -> None:
+    """Make the alerts of a report those of the order whose results it became.
+
+    In the caller's transaction, with the order locked, before the results are stored.
+    The clock goes on, and what was acknowledged stays so. Source: Ours: nobody is
+    called twice about one result.
+    """
+    for alert in _lock_alerts_of_parsed_report(tenant, report_id):
+        alert.user_id, alert.parsed_report_id, alert.parsed_results = None, None, []
+        alert.save(update_fields=["user", "parsed_report_id", "parsed_results"])
+        move_critical_alert_to_order(alert_id=alert.pk, order=order)
 
 
 def close_critical_alert_of_parsed_report(

@@ -129,6 +129,17 @@ def store_result_delivery_after_end(
     return _store_delivery(order, actor, delivery, before, [], is_final=is_final)
 
 
+def require_order_accepts_results(order: Order) -> None:
+    """Refuse an order that has ended, has no requisition, or is a kit without patient.
+
+    Raises: results_not_expected; store_result_delivery checks again.
+    """
+    before = find_current_result_version(order=order)
+    _steps_to_take(order, is_final=False, has_results=before is not None)
+    if order.patient_details is None:
+        raise _build_not_expected_error(order)
+
+
 def require_order_ended(order: Order) -> None:
     """Refuse an order that its results still move. Raises: order_not_ended."""
     if not has_order_ended(order):
@@ -208,7 +219,11 @@ def _steps_to(order: Order, here: str, goal: str) -> list[str]:
         after = {split_order_status(one).low for one in moves[status]}
         if low in _IMPLIED and goal in after:
             return [low, goal]
-    raise DomainError(
+    raise _build_not_expected_error(order)
+
+
+def _build_not_expected_error(order: Order) -> DomainError:
+    return DomainError(
         "results_not_expected",
         _("An order in status %(status)s does not accept results.")
         % {"status": order.status},

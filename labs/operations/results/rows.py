@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from django.db.models import prefetch_related_objects
@@ -13,6 +14,7 @@ from labs.models import Marker, MissingResult, Result
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.result_texts import (
+    Interval,
     get_reference_range_bounds,
     parse_reference_range,
     parse_result_value,
@@ -109,6 +111,8 @@ def build_result_row(
     declared = reported.type or (_declared_result_type(expected) if expected else "")
     parsed = parse_result_value(reported.text, declared)
     limits = parse_reference_range(reported.reference_range, reported.unit)
+    if limits is None and (reported.low, reported.high) != (None, None):
+        limits = Interval(_exact(reported.low), _exact(reported.high))
     low, high = get_reference_range_bounds(limits)
     above = below = None
     if parsed.amount is not None and limits is not None:
@@ -132,9 +136,15 @@ def build_result_row(
         source_interpretation=reported.flag,
         performing_laboratory=reported.laboratory,
         source_sample_id=reported.sample_id,
+        parsed_report_id=reported.parsed_report_id,
+        parsed_position=reported.parsed_position,
     )
     _fill_shared_columns(row, reported, markers, expected)
     return row
+
+
+def _exact(number: float | None) -> Decimal | None:
+    return None if number is None else Decimal(str(number))
 
 
 def build_missing_result_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
@@ -215,7 +225,9 @@ def _interpret_result(
     parsed: ResultText,
     outside: tuple[bool | None, bool | None],
 ) -> Interpretation | None:
-    flagged = interpret_lab_flag(reported.flag)
+    flagged = get_worst_interpretation(
+        [interpret_lab_flag(reported.flag), reported.interpretation]
+    )
     if parsed.amount is not None:
         return get_worst_interpretation([flagged, _interpret_bounds(outside)])
     return flagged or _interpret_text(parsed, reported.reference_range)

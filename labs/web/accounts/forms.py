@@ -20,6 +20,7 @@ from labs.queries.catalogue import list_labs
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
+    AccountGateway,
     Billing,
     DelegatedFlow,
     HeldLinesAnswer,
@@ -79,6 +80,11 @@ class AccountForm(forms.Form):
     business_units = forms.CharField(required=False)
     hl7_one_message_per_test = forms.BooleanField(required=False)
     hl7_payer_in_in1 = forms.BooleanField(required=False)
+    gateway = forms.ChoiceField(
+        choices=AccountGateway.offered,
+        required=False,
+        error_messages={"invalid_choice": gettext_lazy("Choose a known exchange.")},
+    )
     held_lines_answer = forms.ChoiceField(
         choices=HeldLinesAnswer.offered,
         required=False,
@@ -128,6 +134,7 @@ class AccountForm(forms.Form):
             hl7_one_message_per_test=data["hl7_one_message_per_test"],
             hl7_payer_in_in1=data["hl7_payer_in_in1"],
             held_lines_answer=data["held_lines_answer"] or HeldLinesAnswer.ACCEPTED,
+            gateway=data["gateway"] or AccountGateway.INSTALLATION,
         )
 
 
@@ -183,6 +190,7 @@ def build_account_form_values(account: LabAccount) -> dict[str, Any]:
         "hl7_one_message_per_test": account.hl7_one_message_per_test,
         "hl7_payer_in_in1": account.hl7_payer_in_in1,
         "held_lines_answer": account.held_lines_answer,
+        "gateway": account.gateway,
         **{
             _BILLING + kind: format_us_states(states)
             for kind, states in account.allowed_billing.items()

@@ -106,6 +106,11 @@ class ParsingJobInputs(Inputs):
     )
     user_id = Uuid()
     needs_human_review = _Flag(required=False, default=False)
+    order_id = Uuid(
+        required=False,
+        help_text="The order whose results the report holds. Its lab account must"
+        " report by document. A clinician always reviews the report.",
+    )
 
 
 class ReleaseInputs(Inputs):
@@ -144,4 +149,5 @@ def validate_report_upload(form: Any) -> ReportRequest:
             for file in read["file"]
         ),
         needs_human_review=read["needs_human_review"],
+        order_id=read.get("order_id"),
     )

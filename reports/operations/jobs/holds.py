@@ -26,7 +26,11 @@ from reports.operations.jobs.status import (
 from reports.operations.review.reviews import end_review, validate_review_reason
 from reports.parser.report import FailureReason, NoteCode
 from reports.queries import find_duplicate_reports
-from reports.queries.intake import get_check_mode, list_patient_findings
+from reports.queries.intake import (
+    get_check_mode,
+    list_order_findings,
+    list_patient_findings,
+)
 from reports.states import (
     REJECTED_AS,
     HoldReason,
@@ -51,13 +55,13 @@ _TOMORROW = timedelta(days=1)
 
 
 def find_hold_findings(
-    *, job: ParsingJob, report: ParsedReport, today: date
+    *, job: ParsingJob, report: ParsedReport, today: date, has_ordered_row: bool = False
 ) -> list[HoldReason]:
     """Return what the checks find against a report that is about to be stored.
 
-    In the caller's transaction: of two uploads of one report processed at once, the
-    second finds the first. Checks that the team has turned off find nothing. Source:
-    Ours (contract D14).
+    `has_ordered_row`: a row is of the job's order. In the caller's transaction: of two
+    uploads of one report processed at once, the second finds the first. Checks that the
+    team has turned off find nothing. Source: Ours (contract D14).
     """
     Tenant.objects.select_for_update(no_key=True).get(pk=job.tenant_id)
     metadata = asdict(report.metadata)
@@ -67,6 +71,9 @@ def find_hold_findings(
         if other.has_data
     ]
     found = set(list_patient_findings(job=job, metadata=metadata))
+    found |= set(
+        list_order_findings(job=job, metadata=metadata, has_ordered_row=has_ordered_row)
+    )
     found |= {_OF_NOTES[note.code] for note in report.notes if note.code in _OF_NOTES}
     found |= {
         HoldReason.DUPLICATE_REPORT

@@ -28,6 +28,11 @@ from reports.operations.jobs.status import (
     mark_parsing_job_started,
 )
 from reports.operations.loinc_codes import decide_loinc_codes_of_report
+from reports.operations.orders.comparing import (
+    build_read_row,
+    compare_rows_with_order,
+    get_order_of_report,
+)
 from reports.operations.reading.extraction import (
     check_upload_files,
     parse_stored_report_files,
@@ -50,6 +55,7 @@ from reports.queries.intake import select_hold_reasons
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
     from reports.parser.report import ParsedReport
@@ -140,7 +146,12 @@ def store_parsing_results(
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
     open_or_close_alert_of_critical_values(job=job, actor=actor, rows=rows)
     notes = serialize_check_notes(report)
-    findings = find_hold_findings(job=job, report=report, today=today)
+    findings = find_hold_findings(
+        job=job,
+        report=report,
+        today=today,
+        has_ordered_row=_has_ordered_row(job, rows),
+    )
     hold_reasons = select_hold_reasons(job.tenant, findings)
     wants_review = job.needs_human_review or _is_below_confidence_threshold(
         job.tenant, report
@@ -165,6 +176,15 @@ def store_parsing_results(
         hold_reasons=hold_reasons,
         finished_at=timezone.now(),
     )
+
+
+def _has_ordered_row(job: ParsingJob, rows: Sequence[ReportResult]) -> bool:
+    """Return whether a row is of what the job's order ordered."""
+    order = get_order_of_report(job)
+    if order is None:
+        return False
+    read = [build_read_row(row) for row in rows]
+    return bool(compare_rows_with_order(order=order, rows=read).matched)
 
 
 def enqueue_parsing(job: ParsingJob) -> None:
@@ -198,7 +218,7 @@ def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
     tenant = Tenant.objects.select_related("team").filter(pk=tenant_pk).first()
     if tenant is None:
         return None
-    rows = ParsingJob.objects.for_tenant(tenant).select_related("user")
+    rows = ParsingJob.objects.for_tenant(tenant).select_related("user", "order")
     job: ParsingJob | None = rows.filter(id=job_id).first()
     if job is not None:
         job.tenant = tenant

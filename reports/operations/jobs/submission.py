@@ -15,6 +15,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
+from labs.operations.results.deliveries import require_order_accepts_results
+from labs.queries.orders.orders import get_order_with_details
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
 from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.network.scanning import require_malware_free_upload
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import Order
     from portal.lib.actor import Actor
 
 
@@ -60,11 +63,15 @@ class ReportPart:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """A report to parse: one PDF, or images of its pages in order."""
+    """A report to parse: one PDF, or images of its pages in order.
+
+    `order_id` is the order whose results it holds, at a lab that reports by document.
+    """
 
     user_id: UUID
     parts: tuple[ReportPart, ...]
     needs_human_review: bool = False
+    order_id: UUID | None = None
 
 
 def require_report_parsing_enabled(tenant: Tenant) -> None:
@@ -88,15 +95,19 @@ def submit_report(
     (403); user_not_found (404); file_too_large (413); human_review_unavailable,
     file_missing, too_many_files, mixed_files, empty_file, unsupported_file_type,
     file_type_mismatch, encrypted_file, unreadable_file, too_many_pixels, file_infected
-    (400); scanner_unavailable, storage_unavailable (503). Source: Contract 7.1, 7.5;
-    Ours: a hostile file must not hold the thread of a request.
+    (400); scanner_unavailable, storage_unavailable (503). With an order also
+    order_not_found (404); order_of_other_user, order_not_by_document,
+    results_not_expected (400); its report is always reviewed. Source: Contract 7.1,
+    7.5; Ours: a hostile file must not hold the thread of a request.
     """
     require_report_parsing_enabled(tenant)
     found = find_user(tenant=tenant, user_id=request.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     user = found.user
-    if request.needs_human_review and not tenant.lab_report_human_review_enabled:
+    order = _get_order(tenant, request, found.user.uuid) if request.order_id else None
+    needs_review = request.needs_human_review or order is not None
+    if needs_review and not tenant.lab_report_human_review_enabled:
         raise DomainError(
             "human_review_unavailable",
             _("Clinician review is not enabled for this team."),
@@ -115,7 +126,8 @@ def submit_report(
                 tenant=tenant,
                 user_id=user.id,
                 sha256=_digest(files),
-                needs_human_review=request.needs_human_review,
+                needs_human_review=needs_review,
+                order=order,
                 source_key=f"{actor.kind} {actor.key}",
                 source_label=actor.label,
             )
@@ -150,6 +162,24 @@ def submit_report(
             delete_stored_report_files([file.stored_as for file in files])
         raise
     return job
+
+
+def _get_order(tenant: Tenant, request: ReportRequest, user_uuid: UUID) -> Order:
+    """Return the order of a report. Raises: as submit_report."""
+    assert request.order_id is not None  # noqa: S101 - for the type checker
+    order = get_order_with_details(tenant=tenant, order_id=request.order_id)
+    if order.user.uuid != user_uuid:
+        raise DomainError(
+            "order_of_other_user", _("This order is another user's."), "order_id"
+        )
+    if order.lab_account is None or not order.lab_account.reports_by_document:
+        raise DomainError(
+            "order_not_by_document",
+            _("The lab account of this order does not report by document."),
+            "order_id",
+        )
+    require_order_accepts_results(order)
+    return order
 
 
 def _check_sizes(parts: Sequence[ReportPart]) -> None:

@@ -22,6 +22,7 @@ from django.utils import timezone
 from labs.operations.results.critical_reports import (
     delete_critical_alerts_of_parsed_reports,
 )
+from labs.operations.results.parsed_reports import forget_reports_of_results
 from portal.lib import storage
 from reports.models import ParsingJob, ReportFile
 from reports.parser.report import FailureReason, UnreadableReport
@@ -136,8 +137,11 @@ def delete_parsing_jobs(tenant_pk: int, jobs: QuerySet[ParsingJob]) -> None:
     """
     files = ReportFile.unscoped.filter(job__in=jobs)
     names = list(files.values_list("stored_as", flat=True))
-    delete_critical_alerts_of_parsed_reports(
-        tenant_pk=tenant_pk, report_ids=list(jobs.values_list("pk", flat=True))
+    keys = list(jobs.values_list("pk", flat=True))
+    delete_critical_alerts_of_parsed_reports(tenant_pk=tenant_pk, report_ids=keys)
+    forget_reports_of_results(
+        tenant_pk=tenant_pk,
+        reports=jobs.exclude(order=None).values_list("pk", "order"),
     )
     with connection.cursor() as cursor:
         # Signatures can be deleted only where this is said (migration 0005).

@@ -20,6 +20,7 @@ from reports.queries import find_duplicate_reports
 from reports.queries.intake import list_patient_findings, select_hold_reasons
 from reports.states import (
     DUPLICATE_REASONS,
+    ORDER_REASONS,
     PATIENT_REASONS,
     HoldReason,
     ParsingJobStatus,
@@ -160,14 +161,16 @@ def move_report_to_other_user(
     # Of whom it was, the audit says too: they may ask where their report went.
     record_review_change_in_audit_log(review, actor, verb="move_report", why=why)
     job.user_id = found.user.id
-    job.save(update_fields=["user"])
+    job.order = None  # it is the other person's
+    job.save(update_fields=["user", "order"])
     job.refresh_from_db(fields=["user"])
     move_critical_alert_to_user(tenant=tenant, report_id=job.id, user_id=job.user_id)
     _compare_with_new_user(job)
     review.identity_decided = review.duplicate_decided = ""
-    review.replaces = None
+    review.replaces, review.not_performed = None, []
     review.save(
         update_fields=[
+            "not_performed",
             "identity_decided",
             "duplicate_decided",
             "replaces",
@@ -187,9 +190,10 @@ def _settle_hold_reasons(job: ParsingJob, settled: set[HoldReason]) -> None:
 def _compare_with_new_user(job: ParsingJob) -> None:
     """Replace what the checks found against the user before, once the user is new."""
     findings = list_patient_findings(job=job)
-    kept = [one for one in job.findings if one not in PATIENT_REASONS.values()]
+    old = {*PATIENT_REASONS.values(), *ORDER_REASONS}
+    kept = [one for one in job.findings if one not in old]
     job.findings = [*findings, *kept]
-    holds = [one for one in job.hold_reasons if one not in PATIENT_REASONS.values()]
+    holds = [one for one in job.hold_reasons if one not in old]
     job.hold_reasons = [*select_hold_reasons(job.tenant, findings), *holds]
     job.save(update_fields=["findings", "hold_reasons"])
 

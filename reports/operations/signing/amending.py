@@ -95,6 +95,7 @@ def open_amendment_review(
         pages_shown=signed.pages_shown if signed else [],
         identity_decided=signed.identity_decided if signed else "",
         duplicate_decided=signed.duplicate_decided if signed else "",
+        not_performed=signed.not_performed if signed else [],
     )
     record_review_change_in_audit_log(review, actor, verb="amend_report")
     return review

@@ -41,6 +41,7 @@ def list_signed_values_with_loinc(
         job__status=ParsingJobStatus.COMPLETED,
         job__is_reviewed=True,
         job__replaced_by=None,
+        job__order=None,  # its values are the order's results
         version=F("job__version"),
     )
     newest = rows.select_related("job").order_by("-job__created_at", "job", "position")

@@ -28,6 +28,7 @@ from reports.operations.jobs.status import (
     mark_parsing_job_failed,
     send_parsing_job_event,
 )
+from reports.operations.orders.publishing import publish_results_of_order
 from reports.operations.reading.parsed_rows import build_unsaved_result_rows
 from reports.operations.review.checks import convert_stored_row_to_parsed_result
 from reports.operations.review.reviews import (
@@ -144,8 +145,8 @@ def sign_and_approve_report(
     report that is read twice waits: for the second reader, and if they disagree for a
     third person; what agrees is kept as it was signed first. Raises: review_not_found
     (404); claim_needed, claim_lost (409); review_ended; reauthentication_needed;
-    review_not_ready with the `gaps` of find_unmet_signing_rules. Source: Contract 7.3,
-    7.5; Ours (workflow D1).
+    review_not_ready with the `gaps` of find_unmet_signing_rules; results_not_expected,
+    of an order that has ended since. Source: Contract 7.3, 7.5; Ours (workflow D1).
     """
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     now = timezone.now()
@@ -164,12 +165,13 @@ def sign_and_approve_report(
         meaning=intent.meaning,
         signed_at=now,
     )
+    review.signed_order_id = review.job.order_id
     signature.document = build_signed_json(
         review=review, rows=rows, signature=signature
     )
     signature.sha256 = _digest(signature.document)
     signature.save(force_insert=True)
-    end_review(review, ReviewStatus.SIGNED)
+    end_review(review, ReviewStatus.SIGNED, signed_order_id=review.signed_order_id)
     record_review_change_in_audit_log(
         review,
         actor,
@@ -288,6 +290,11 @@ def build_signed_json(
         "meaning": str(signature.meaning),
         "signed_at": signature.signed_at.isoformat(),
     }
+    if review.signed_order_id is not None:
+        signed |= {
+            "order": str(review.signed_order_id),
+            "not_performed": review.not_performed,
+        }
     return json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
@@ -344,7 +351,10 @@ def _store_results(
         stored.tenant, stored.job = review.tenant, review.job
         stored.version, stored.state = review.number, RowState.AUTO
     ReportResult.objects.for_tenant(review.tenant).bulk_create(rows)
-    open_or_close_alert_of_critical_values(job=review.job, actor=actor, rows=rows)
+    if review.job.order_id is None:
+        open_or_close_alert_of_critical_values(job=review.job, actor=actor, rows=rows)
+    else:
+        publish_results_of_order(review=review, actor=actor, rows=rows)
     return [
         {**note, "rows": [places[at] for at in note["rows"] if at in places]}
         for note in review.notes

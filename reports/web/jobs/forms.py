@@ -97,21 +97,13 @@ class FilesField(forms.FileField):
         return [super(FilesField, self).clean(file, initial) for file in files]
 
 
-class UploadForm(forms.Form):
-    """One report: its user, its files, and whether it requires review."""
+class FilesForm(forms.Form):
+    """The files of one report."""
 
-    user = forms.CharField(
-        max_length=255,
-        strip=False,
-        error_messages={"required": gettext_lazy("Enter the client user ID.")},
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-    )
     file = FilesField(
         allow_empty_file=True,  # the operation refuses one, with its own sentence
         error_messages={"required": gettext_lazy("Choose a file.")},
     )
-    # Who uploads by hand can also ask for a look; a system says what it wants.
-    needs_human_review = forms.BooleanField(required=False, initial=True)
 
     def clean_file(self) -> list[UploadedFile[Any]]:
         """Refuse files that are too large before reading them into memory."""
@@ -129,3 +121,16 @@ class UploadForm(forms.Form):
             ReportPart(content=file.read(), content_type=file.content_type or "")
             for file in self.cleaned_data["file"]
         )
+
+
+class UploadForm(FilesForm):
+    """One report: its user, its files, and whether it requires review."""
+
+    user = forms.CharField(
+        max_length=255,
+        strip=False,
+        error_messages={"required": gettext_lazy("Enter the client user ID.")},
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    # Who uploads by hand can also ask for a look; a system says what it wants.
+    needs_human_review = forms.BooleanField(required=False, initial=True)

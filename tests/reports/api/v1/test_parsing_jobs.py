@@ -61,6 +61,7 @@ def test_an_upload_is_answered_with_the_pending_job(
         "data": None,
         "needs_human_review": False,
         "is_reviewed": False,
+        "order_id": None,
     }
     assert emitted_types(alice_tenant) == ["lab_report.parsing_job.created"]
     assert audited(alice_tenant) == [("submit_report", str(job.id))]
@@ -302,6 +303,7 @@ def test_a_job_is_read_with_its_data(alice_api, alice_tenant, user):
         },
         "needs_human_review": False,
         "is_reviewed": False,
+        "order_id": None,
     }
     assert audited(alice_tenant) == [("read", str(job.id))]
 

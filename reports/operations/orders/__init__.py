@@ -1,0 +1,1 @@
+"""Reports that hold the results of a lab order."""

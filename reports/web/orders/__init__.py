@@ -1,0 +1,1 @@
+"""Pages of reports that hold the results of lab orders."""

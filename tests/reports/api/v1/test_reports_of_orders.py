@@ -1,0 +1,156 @@
+"""A report that is uploaded with the order whose results it holds."""
+
+from __future__ import annotations
+
+import uuid
+from io import BytesIO
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from labs.models import LabDocument
+from labs.operations.order_status.status import advance_order
+from reports.models import ParsingJob, Review
+from reports.operations.review.reviews import claim_review
+from tests.factories.accounts import ACTOR
+from tests.factories.labs import make_order
+from tests.factories.users import make_user
+from tests.outbox import emitted
+from tests.reports.by_document import make_order_by_document
+from tests.reports.desk import NORA, decide_all, sign
+from tests.reports.uploads import nothing_happened, upload
+
+PATH = "/lab_report/v1/parser/job"
+
+
+def enable(tenant):
+    tenant.lab_report_human_review_enabled = True
+    tenant.save()
+
+
+def report_pdf(order, rows):
+    """The PDF that the order's lab would send."""
+    written = BytesIO()
+    canvas = Canvas(written, invariant=1)
+    lines = [
+        (("Lakeside Laboratory",), 780),
+        (("Patient Name: Ada Example",), 750),
+        (("Date of Birth: 1990-05-17",), 735),
+        ((f"Specimen ID: {order.sample_id}",), 720),
+        (("Collected: 2026-11-20",), 705),
+        (("Test", "Result", "Units", "Reference Range"), 680),
+    ]
+    lines += [(row, 660 - 16 * index) for index, row in enumerate(rows)]
+    for cells, height in lines:
+        for cell, left in zip(cells, (60, 240, 320, 420), strict=False):
+            canvas.drawString(left, height, cell)
+    canvas.save()
+    return written.getvalue()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lab_by_document_goes_from_upload_to_signed_results(
+    alice_api, alice_tenant, run_jobs
+):
+    enable(alice_tenant)
+    order = make_order_by_document(tenant=alice_tenant)
+    pdf = report_pdf(
+        order,
+        (
+            ("Glucose", "85", "mg/dL", "65 - 99"),
+            ("Potassium", "4.1", "mmol/L", "3.5 - 5.1"),
+            ("Sodium", "150", "mmol/L", "135 - 145"),
+        ),
+    )
+
+    reply = upload(alice_api, user=order.user, files=[pdf], order_id=str(order.pk))
+    assert reply.status_code == 200
+    assert reply.json()["order_id"] == str(order.pk)
+    assert reply.json()["needs_human_review"] is True
+    run_jobs()
+
+    job = alice_api.get(f"{PATH}/{reply.json()['id']}").json()
+    assert (job["status"], job["data"]["hold_reasons"]) == ("pending_review", [])
+    assert job["data"]["metadata"]["specimen_number"] == order.sample_id
+    assert alice_api.get(f"/v3/order/{order.pk}/result").status_code == 404
+    review = Review.objects.for_tenant(alice_tenant).get()
+    claim_review(tenant=alice_tenant, actor=NORA, review_id=review.id)
+    review = Review.objects.for_tenant(alice_tenant).get()
+    decide_all(review)
+    sign(review)
+    run_jobs()
+
+    results = alice_api.get(f"/v3/order/{order.pk}/result").json()
+    assert {
+        r["name"]: (r["result"], r["interpretation"]) for r in results["results"]
+    } == {
+        "Glucose": ("85", "normal"),
+        "Potassium": ("4.1", "normal"),
+        "Sodium": ("150", "abnormal"),
+    }
+    assert results["metadata"]["status"] == "final"
+    assert alice_api.get(f"/v3/order/{order.pk}/result/pdf").content == pdf
+    assert LabDocument.objects.for_tenant(alice_tenant).get().status == "available"
+    types = [one["event_type"] for one in emitted(alice_tenant)]
+    assert types.count("lab_report.parsing_job.updated") == 2
+    assert "labtest.order.updated" in types
+
+
+@pytest.mark.django_db
+def test_an_order_that_takes_no_report_is_refused(alice_api, alice_tenant):
+    enable(alice_tenant)
+    order = make_order_by_document(tenant=alice_tenant)
+    electronic = make_order(tenant=alice_tenant)
+    unready = make_order_by_document(tenant=alice_tenant)
+    advance_order(order=unready, actor=ACTOR, to="cancelled")
+    stranger = make_user(tenant=alice_tenant)
+    cases = (
+        (order.user, uuid.uuid4(), 404, "order_not_found"),
+        (stranger, order.pk, 400, "order_of_other_user"),
+        (electronic.user, electronic.pk, 400, "order_not_by_document"),
+        (unready.user, unready.pk, 400, "results_not_expected"),
+        (order.user, "nonsense", 422, "uuid_parsing"),
+    )
+    for user, order_id, status, code in cases:
+        with nothing_happened(alice_tenant):
+            reply = upload(alice_api, user=user, order_id=str(order_id))
+        assert reply.status_code == status, reply.content
+        assert code in reply.content.decode()
+
+
+@pytest.mark.django_db
+def test_a_team_without_review_takes_no_reports_of_orders(alice_api, alice_tenant):
+    order = make_order_by_document(tenant=alice_tenant)
+    alice_tenant.lab_report_human_review_enabled = False
+    alice_tenant.save()
+
+    with nothing_happened(alice_tenant):
+        reply = upload(alice_api, user=order.user, order_id=str(order.pk))
+
+    assert (reply.status_code, reply.json()["code"]) == (
+        400,
+        "human_review_unavailable",
+    )
+
+
+@pytest.mark.django_db
+def test_an_order_of_another_team_does_not_exist(
+    charlie_api, charlie_tenant, alice_tenant
+):
+    order = make_order_by_document(tenant=alice_tenant)
+    own = make_user(tenant=charlie_tenant)
+
+    with nothing_happened(charlie_tenant):
+        reply = upload(charlie_api, user=own, order_id=str(order.pk))
+
+    assert reply.status_code == 404
+
+
+@pytest.mark.django_db
+def test_an_empty_order_id_is_no_order(alice_api, alice_tenant):
+    user = make_user(tenant=alice_tenant)
+
+    reply = upload(alice_api, user=user, order_id="")
+
+    assert (reply.status_code, reply.json()["order_id"]) == (200, None)
+    assert ParsingJob.objects.for_tenant(alice_tenant).get().order_id is None
