@@ -366,6 +366,7 @@ def test_a_team_s_own_application_has_an_address_of_its_own(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 def test_a_week_of_pushes_with_losses_and_kills_loses_nothing(
     alice_tenant, withings, scale, time_machine, monkeypatch
 ):

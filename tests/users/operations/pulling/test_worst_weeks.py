@@ -215,6 +215,7 @@ def holes(user):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("provider", list(PEOPLE))
 def test_a_source_at_its_worst_loses_and_doubles_nothing(
