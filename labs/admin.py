@@ -1,21 +1,31 @@
-"""Admin pages of labs, markers and panels, where panels are approved."""
+"""Admin pages of labs, markers and panels: panels are approved, catalogs updated."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from django import forms
 from django.contrib import admin, messages
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from labs.models import CatalogueUpdate, Lab, LabTest, Marker
+from labs.operations.catalogue.catalogue_uploads import read_catalogue_upload
+from labs.operations.catalogue.import_catalogue import (
+    apply_catalogue_update,
+    check_catalogue_update,
+)
 from labs.operations.catalogue.panels import approve_lab_test
 from portal.lib.admin import ReadOnlyAdmin, build_operator_actor
 from portal.lib.errors import DomainError
+from portal.lib.tenancy import across_tenants
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
+
+    from portal.lib.actor import Actor
 
 
 @admin.register(Lab)
@@ -89,9 +99,47 @@ class MarkerAdmin(ReadOnlyAdmin):
     )
 
 
+class CatalogueUpdateForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Files of production's shared catalog; they are checked as the form is."""
+
+    actor: ClassVar[Actor]
+    chosen = forms.FileField(
+        label=gettext_lazy("Files"),
+        help_text=gettext_lazy("A ZIP of CSV files, or a file of HL7 messages"),
+        allow_empty_file=True,  # the check names it
+    )
+
+    class Meta:
+        model = CatalogueUpdate
+        fields = ("is_complete",)
+
+    def clean(self) -> dict[str, Any]:
+        """Check the files and keep the update; each fault is shown with its place."""
+        entered: dict[str, Any] = super().clean() or {}
+        if file := entered.get("chosen"):
+            try:
+                with across_tenants(why="the catalogue is shared by all teams"):
+                    self.checked = check_catalogue_update(
+                        contents=read_catalogue_upload(
+                            [(file.name or "", file.read())]
+                        ),
+                        actor=self.actor,
+                        is_complete=entered["is_complete"],
+                    )
+            except DomainError as refusal:
+                self.add_error("chosen", refusal.message)
+        return entered
+
+
 @admin.register(CatalogueUpdate)
 class CatalogueUpdateAdmin(ReadOnlyAdmin):
-    """Admin page of updates of the catalog, with their differences."""
+    """Admin page of updates: files are checked, and a checked update is applied.
+
+    Operators update production's shared catalog. A team's own is the team's to update.
+    """
+
+    form = CatalogueUpdateForm
+    actions = ("apply",)
 
     list_display = (
         *("number", "owner", "is_complete"),
@@ -109,6 +157,51 @@ class CatalogueUpdateAdmin(ReadOnlyAdmin):
         "applied_at",
         "changes",
     )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return True
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return super().get_fields(request, obj) if obj else ["chosen", "is_complete"]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        return super().get_readonly_fields(request, obj) if obj else []
+
+    def get_form(
+        self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        form = super().get_form(request, obj, change=change, **kwargs)
+        form.actor = build_operator_actor(request)
+        return form
+
+    def save_form(self, request: Any, form: Any, change: bool) -> CatalogueUpdate:
+        checked: CatalogueUpdate = form.checked
+        return checked
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        """Leave the update as the check stored it."""
+
+    def save_related(
+        self, request: Any, form: Any, formsets: Any, change: bool
+    ) -> None:
+        """Store nothing more."""
+
+    @admin.action(description=gettext_lazy("Apply selected updates"))
+    def apply(self, request: HttpRequest, queryset: QuerySet[CatalogueUpdate]) -> None:
+        """Apply checked updates of the shared catalog, and show each refusal."""
+        for update in queryset.order_by("created_at"):
+            try:
+                with across_tenants(why="the catalogue is shared by all teams"):
+                    done = apply_catalogue_update(
+                        update_id=update.pk, actor=build_operator_actor(request)
+                    )
+            except DomainError as refusal:
+                messages.error(request, refusal.message)
+            else:
+                messages.success(
+                    request,
+                    _("Update %(number)d is applied.") % {"number": done.number},
+                )
 
 
 @admin.register(LabTest)

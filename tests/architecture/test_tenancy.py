@@ -79,6 +79,7 @@ UNSCOPED_MODULES = {
 ACROSS_MODULES = {
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs/jobs.py": "periodic jobs have no tenant",
+    "labs/admin.py": "a lab's tests are all teams'",
     "labs/management/commands/import_lab_catalogue.py": "a lab's tests are all teams'",
     "portal/ops/operators.py": "operators look at every tenant",
     "portal/ops/key_rotation.py": "keys are the installation's",
