@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from accounts.models import Tenant
 from portal.lib.jobs.jobs import periodic_job, tenant_job
 from reports.operations.jobs.parsing import (
     INSPECT_JOB,
@@ -12,6 +13,7 @@ from reports.operations.jobs.parsing import (
     inspect_submitted_report,
     parse_submitted_report,
 )
+from reports.operations.jobs.receiving import RECEIVE_JOB, receive_lab_document
 from reports.operations.jobs.rereading import (
     REREAD_JOB,
     fail_rereading_after_retries,
@@ -57,6 +59,15 @@ def reread_completed_report_job(*, tenant_pk: int, rereading_id: int) -> None:
 def render_report_pages_job(*, tenant_pk: int, job_id: str) -> None:
     """Render the pages of a report that is pending review."""
     render_pages_of_report_in_review(tenant_pk=tenant_pk, job_id=UUID(job_id))
+
+
+@tenant_job(RECEIVE_JOB)
+def receive_lab_document_job(*, tenant_pk: int, document_id: str) -> None:
+    """Take a document that a lab sent as a report of its order."""
+    receive_lab_document(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        document_id=UUID(document_id),
+    )
 
 
 @periodic_job("40 3 * * *", "reports.sweep_orphan_files")

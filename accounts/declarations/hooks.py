@@ -117,7 +117,8 @@ class AppHooks:
     person's values beside those of lab orders. `person_tests` return the latest lab
     tests of a live user (tenant, user uuid), newest first, that of the order (if one is
     given) before all. `loinc_proposers` return LOINC codes that may fit a result, best
-    first.
+    first. `lab_document_readers` enqueue the reading of a lab's document (tenant, key),
+    in the transaction that makes it available.
     """
 
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
@@ -129,6 +130,7 @@ class AppHooks:
         Callable[[Tenant, UUID, UUID | None], list[PersonTest]], ...
     ] = ()
     loinc_proposers: tuple[Callable[[LoincQuestion], list[LoincProposal]], ...] = ()
+    lab_document_readers: tuple[Callable[[Tenant, UUID], None], ...] = ()
 
 
 @cache

@@ -24,7 +24,8 @@ class LabDocument(TenantOwned):
     results that it came with, None where there were none. `content` is the file until
     it is checked; then an available one is `stored_as` in the default storage. `sha256`
     is of the file, of its text where that can't be decoded. `pointer` says where a
-    document is that the lab only refers to; it is never followed.
+    document is that the lab only refers to; it is never followed. `holds_results`: its
+    lab reports by document, and sent nothing else with it.
     """
 
     rules = TableRules(
@@ -44,6 +45,7 @@ class LabDocument(TenantOwned):
     pointer = models.CharField(max_length=POINTER_MAX_LENGTH, blank=True)
     content = models.BinaryField(default=bytes)
     stored_as = models.CharField(max_length=100, blank=True)
+    holds_results = models.BooleanField(default=False, db_default=False)
     size = models.PositiveIntegerField(default=0)  # bytes
     sha256 = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

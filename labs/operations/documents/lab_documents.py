@@ -19,6 +19,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.declarations.hooks import list_app_hooks
 from labs.documents.pdf_check import PdfOutcome, check_pdf_opens
 from labs.documents.sheet import Document
 from labs.gateways.hl7.documents import DocumentUndecodable, decode_hl7_document
@@ -71,20 +72,25 @@ _FAULTS = {
 
 
 def store_documents_of_report(
-    *, order: Order, actor: Actor, report: Report
+    *, order: Order, actor: Actor, report: Report, holds_results: bool = False
 ) -> list[LabDocument]:
     """Store a report's documents as further ones of its order; return the new ones.
 
-    In the caller's transaction, after the report's results. Files are held until the
-    job has checked them; what can't be a PDF is refused at once, and listed so. The
-    same document again makes no version. Source: Ours: a corrected document takes the
-    place of another by the lab's codes, of the test, the observation and its sub ID.
+    `holds_results`: their values are to be read, as nothing else came with them. In the
+    caller's transaction, after the report's results. Files are held until the job has
+    checked them; what can't be a PDF is refused at once, and listed so. The same
+    document again makes no version. Source: Ours: a corrected document takes the place
+    of another by the lab's codes, of the test, the observation and its sub ID.
     """
     documents = _list_documents_with_series(report)
     if not documents:
         return []
     named = [
-        (series, document.name, _build_fields(document))
+        (
+            series,
+            document.name,
+            {**_build_fields(document), "holds_results": holds_results},
+        )
         for series, document in documents
     ]
     return _store_documents(order, actor, named)
@@ -103,7 +109,7 @@ def store_signed_report_as_lab_document(
     number = find_current_results_number(order=order)
     for known in list_lab_documents(order=order):
         if known.sha256 == digest:
-            if known.results_version is None:
+            if known.results_version is None or known.holds_results:
                 known.results_version = number
                 known.save(update_fields=["results_version"])
             return
@@ -321,7 +327,8 @@ def _find_fault(content: bytes) -> DocumentFault | None:
 def _finish(row: LabDocument, status: LabDocumentStatus, **changes: str) -> None:
     """Move a held document on; its row no longer holds the file.
 
-    Raises: transition_not_allowed.
+    One that holds results goes to those who read them, in the same transaction. Raises:
+    transition_not_allowed.
     """
     move_status(
         row,
@@ -331,3 +338,7 @@ def _finish(row: LabDocument, status: LabDocumentStatus, **changes: str) -> None
         checked_at=timezone.now(),
         **changes,
     )
+    if status == LabDocumentStatus.AVAILABLE and row.holds_results:
+        for hooks in list_app_hooks():
+            for enqueue_reading in hooks.lab_document_readers:
+                enqueue_reading(row.tenant, row.pk)

@@ -119,11 +119,17 @@ def match_lab_report_to_order(
         move_critical_alert_to_order(alert_id=row.alert_id, order=order)
     if accepts_held:
         delivery = _leave_out_known_results(order, delivery)
+    holds_results = False
     if delivery.results or delivery.missing:
         store = store or store_result_delivery
         version = store(order=order, actor=actor, delivery=delivery)
         set_version_of_moved_alerts(version=version)
-    store_documents_of_report(order=order, actor=actor, report=report)
+    else:
+        account = order.lab_account
+        holds_results = account is not None and account.reports_by_document
+    store_documents_of_report(
+        order=order, actor=actor, report=report, holds_results=holds_results
+    )
     if doubts:
         _hold_lines(row, report, doubts)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from uuid import UUID
 
+    from accounts.models import Tenant
     from labs.models import Order
 
 _NO_REPORT = {LabDocumentStatus.WITHDRAWN, LabDocumentStatus.REFERENCE}
@@ -31,6 +32,19 @@ def get_lab_document(*, order: Order, document_id: UUID) -> LabDocument:
     return _require_available(
         next((one for one in found if one.pk == document_id), None)
     )
+
+
+def find_lab_document_with_results(
+    *, tenant: Tenant, document_id: UUID
+) -> LabDocument | None:
+    """Return an available document whose values are to be read, with its order."""
+    rows = LabDocument.objects.for_tenant(tenant).filter(
+        pk=document_id, status=LabDocumentStatus.AVAILABLE, holds_results=True
+    )
+    found: LabDocument | None = (
+        rows.defer("content").select_related("order__user", "order__lab").first()
+    )
+    return found
 
 
 def get_lab_document_by_number(*, order: Order, number: int) -> LabDocument:

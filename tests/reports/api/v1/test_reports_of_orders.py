@@ -13,6 +13,8 @@ from labs.operations.order_status.status import advance_order
 from reports.models import ParsingJob, Review
 from reports.operations.review.reviews import claim_review
 from tests.factories.accounts import ACTOR
+from tests.factories.hl7 import make_oru, make_test, obx_with_document
+from tests.factories.inbound import take
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.outbox import emitted
@@ -48,6 +50,14 @@ def report_pdf(order, rows):
     return written.getvalue()
 
 
+def sign_only_review(tenant):
+    review = Review.objects.for_tenant(tenant).get()
+    claim_review(tenant=tenant, actor=NORA, review_id=review.id)
+    review = Review.objects.for_tenant(tenant).get()
+    decide_all(review)
+    sign(review)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_lab_by_document_goes_from_upload_to_signed_results(
     alice_api, alice_tenant, run_jobs
@@ -73,11 +83,7 @@ def test_a_lab_by_document_goes_from_upload_to_signed_results(
     assert (job["status"], job["data"]["hold_reasons"]) == ("pending_review", [])
     assert job["data"]["metadata"]["specimen_number"] == order.sample_id
     assert alice_api.get(f"/v3/order/{order.pk}/result").status_code == 404
-    review = Review.objects.for_tenant(alice_tenant).get()
-    claim_review(tenant=alice_tenant, actor=NORA, review_id=review.id)
-    review = Review.objects.for_tenant(alice_tenant).get()
-    decide_all(review)
-    sign(review)
+    sign_only_review(alice_tenant)
     run_jobs()
 
     results = alice_api.get(f"/v3/order/{order.pk}/result").json()
@@ -94,6 +100,35 @@ def test_a_lab_by_document_goes_from_upload_to_signed_results(
     types = [one["event_type"] for one in emitted(alice_tenant)]
     assert types.count("lab_report.parsing_job.updated") == 2
     assert "labtest.order.updated" in types
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pdf_in_an_hl7_message_goes_to_signed_results_too(
+    alice_api, alice_tenant, run_jobs
+):
+    enable(alice_tenant)
+    order = make_order_by_document(tenant=alice_tenant)
+    pdf = report_pdf(order, (("Glucose", "85", "mg/dL", "65 - 99"),))
+    test = make_test(obx_with_document(pdf), placer=order.sample_id)
+    message = make_oru(test)
+
+    take(alice_tenant, message, lab=order.lab, account=order.lab_account)
+    run_jobs()
+    take(alice_tenant, message, lab=order.lab, account=order.lab_account)  # again
+    run_jobs()
+
+    job = ParsingJob.objects.for_tenant(alice_tenant).get()
+    assert (job.status, job.order_id, job.hold_reasons) == (
+        "pending_review",
+        order.pk,
+        [],
+    )
+    sign_only_review(alice_tenant)
+    results = alice_api.get(f"/v3/order/{order.pk}/result").json()
+    assert [(r["name"], r["result"]) for r in results["results"]] == [("Glucose", "85")]
+    assert results["metadata"]["status"] == "partial"
+    assert alice_api.get(f"/v3/order/{order.pk}/result/pdf").content == pdf
+    assert LabDocument.objects.for_tenant(alice_tenant).count() == 1
 
 
 @pytest.mark.django_db
