@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from reports.parser.assembly.results import is_known_test_row
 from reports.parser.layout.lines import Line, group_words_into_lines
 from reports.parser.layout.text_layer import read_pdf_page
+from reports.parser.loinc import is_known_test_name
 from reports.parser.readers import Row, find_result_rows
 from reports.parser.text.fields import join_word_texts, split_value_cell
 from reports.parser.text.values import is_result_value
@@ -86,7 +86,7 @@ def _reading(page: Page, lines: Sequence[Line], *, from_picture: bool) -> BoxRea
     words = [word for line in lines for word in line.words]
     text = " ".join(line.text for line in lines)
     sure = min((word.sure for word in words), default=1.0)
-    rows = find_result_rows([page], [lines], is_known=is_known_test_row)
+    rows = find_result_rows([page], [lines], is_known=is_known_test_name)
     if len(rows) == 1:
         return _of_row(rows[0], text, sure, from_picture=from_picture)
     first = next(

@@ -16,7 +16,7 @@ from reports.parser.assembly.header import (
     read_patient_on_each_page,
     read_report_header,
 )
-from reports.parser.assembly.results import build_parsed_result, is_known_test_row
+from reports.parser.assembly.results import build_parsed_result
 from reports.parser.assembly.screening import (
     are_rows_plausible_lab_results,
     find_contradicted_pages,
@@ -25,6 +25,7 @@ from reports.parser.assembly.screening import (
 )
 from reports.parser.layout.lines import Line, group_words_into_lines
 from reports.parser.layout.word_repair import repair_misread_words
+from reports.parser.loinc import is_known_test_name
 from reports.parser.readers import (
     deduplicate_rows_and_clean_names,
     find_result_rows,
@@ -78,7 +79,7 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
     legible = [page for page in pages if page.legible]
     lines = [_lines_of(page) for page in legible]
     found = keep_rows_of_grammar(
-        find_result_rows(legible, lines, is_known=is_known_test_row)
+        find_result_rows(legible, lines, is_known=is_known_test_name)
     )
     rows = deduplicate_rows_and_clean_names(found)
     if not rows:
@@ -133,7 +134,7 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
             for words in find_unread_result_lines(
                 own,
                 [row for row in found if row.page not in left_out],
-                is_known=is_known_test_row,
+                is_known=is_known_test_name,
             )
             if (place := page.place_of(words)) is not None
         ),

@@ -7,7 +7,6 @@ each is. Nothing here looks for rows.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from portal.lib.units import normalize_unit, parse_printed_unit
 from reports.parser.assembly.confidence import get_uncalibrated_confidence
@@ -17,11 +16,9 @@ from reports.parser.loinc import LoincMatches, rank_loinc_matches
 from reports.parser.pages import Page
 from reports.parser.readers import Row
 from reports.parser.report import (
-    LoincMatchStatus,
     Metadata,
     ParsedResult,
     Provenance,
-    SampleType,
     Sensitivity,
 )
 from reports.parser.text.fields import find_unit_in_range, join_word_texts
@@ -30,31 +27,6 @@ from reports.parser.text.roles import Role
 from reports.parser.text.values import infer_value_type, parse_printed_number
 
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
-
-
-@lru_cache(maxsize=4096)
-def _match(
-    name: str,
-    units: str | None,
-    value: str,
-    panel: str | None,
-    sample_type: SampleType | None,
-) -> LoincMatches:
-    return rank_loinc_matches(
-        name=name, units=units, value=value, panel=panel, sample_type=sample_type
-    )
-
-
-def is_known_test_row(
-    name: str,
-    units: str | None,
-    value: str,
-    panel: str | None,
-    sample_type: SampleType | None,
-) -> bool:
-    """Return whether the catalogue has the test that a row measures."""
-    verdict = _match(name, units, value, panel, sample_type)
-    return verdict.status is not LoincMatchStatus.NO_MATCH
 
 
 def build_parsed_result(
@@ -68,7 +40,13 @@ def build_parsed_result(
     """Return a row as the wire has it; sex and age choose among ranges."""
     fields = row.fields
     name = row.test_name
-    verdict = _match(name, fields.units, fields.value, row.panel, row.specimen)
+    verdict = rank_loinc_matches(
+        name=name,
+        units=fields.units,
+        value=fields.value,
+        panel=row.panel,
+        sample_type=row.specimen,
+    )
     printed = fields.range or None
     bounds = parse_range_bounds(
         printed or "", sex=metadata.gender, age=age, decimal_comma=decimal_comma

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from .catalogue import LOINC_NOTICE, Entry, load_loinc_catalogue
 from .matching import LoincMatches, rank_loinc_matches
-from .names import rate_analyte_name_likelihood
+from .names import is_known_test_name, rate_analyte_name_likelihood
 from .release import (
     ReleaseFault,
     ReleaseRefused,
@@ -24,6 +24,7 @@ __all__ = [
     "ReleaseRefused",
     "has_valid_loinc_check_digit",
     "import_loinc_release",
+    "is_known_test_name",
     "is_loinc_hit_contradicted",
     "load_loinc_catalogue",
     "match_name_in_loinc_release",

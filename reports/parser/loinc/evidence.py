@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from reports.parser.report import SampleType
 
@@ -104,6 +105,11 @@ def _specimens_with(specimen: str) -> frozenset[str]:
     return frozenset({specimen})
 
 
+@lru_cache(maxsize=1024)
+def _find_panel_specimen(title: str) -> str | None:
+    return next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
+
+
 def collect_loinc_evidence(
     *,
     hints: Hints,
@@ -119,7 +125,7 @@ def collect_loinc_evidence(
         units = "%"
     title = normalize_name_text(panel) if panel else ""
     specimen = hints.specimen
-    panel_specimen = next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
+    panel_specimen = _find_panel_specimen(title)
     specimens: frozenset[str] | None = None
     if specimen:
         specimens = _specimens_with(specimen)

@@ -9,7 +9,9 @@ contradicts a candidate also bars it from being matched without a person.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from portal.lib.units import (
     Dimension,
@@ -25,7 +27,7 @@ from reports.parser.report import (
     SampleType,
 )
 
-from .catalogue import Catalogue, Entry, Sense, load_loinc_catalogue
+from .catalogue import Entry, Sense, load_loinc_catalogue
 from .evidence import Evidence, collect_loinc_evidence
 from .hints import split_name_and_hints
 from .names import NameReading, look_up_name_in_catalogue
@@ -132,7 +134,7 @@ def rank_loinc_matches(
             sample_type=sample_type or _sample_type(evidence.exact_specimen),
         )
     catalogue = load_loinc_catalogue()
-    candidates = _weigh(reading, evidence, catalogue)
+    candidates = _weigh(reading, evidence)
     best = candidates[0]
     return LoincMatches(
         matches=tuple(
@@ -151,11 +153,10 @@ def rank_loinc_matches(
     )
 
 
-def _weigh(
-    reading: NameReading, evidence: Evidence, catalogue: Catalogue
-) -> list[Candidate]:
+@lru_cache(maxsize=4096)
+def _weigh(reading: NameReading, evidence: Evidence) -> tuple[Candidate, ...]:
     """Every row of every sense, best first; barred ones behind the others."""
-
+    catalogue = load_loinc_catalogue()
     best: dict[tuple[str, str], Candidate] = {}
     for sense in reading.senses:
         rows = catalogue.entries[sense.analyte]
@@ -172,7 +173,7 @@ def _weigh(
     first: dict[str, Candidate] = {}
     for candidate in ranked:
         first.setdefault(candidate.entry.code, candidate)
-    return list(first.values())
+    return tuple(first.values())
 
 
 def rank_catalogue_entries(
@@ -313,7 +314,7 @@ def _reason_of(reading: NameReading) -> LoincReason:
 
 
 def judge_loinc_match_certainty(
-    candidates: list[Candidate], reading: NameReading, evidence: Evidence
+    candidates: Sequence[Candidate], reading: NameReading, evidence: Evidence
 ) -> LoincMatchStatus:
     """Return the match status: whether the first of the candidates is certain."""
     best = candidates[0]

@@ -214,6 +214,11 @@ def look_up_name_in_catalogue(name: str) -> NameReading:
     return NOTHING
 
 
+def is_known_test_name(name: str) -> bool:
+    """Return whether the catalogue has a test of a printed name."""
+    return bool(look_up_name_in_catalogue(name).senses)
+
+
 @lru_cache(maxsize=1)
 def _by_english() -> dict[str, tuple[Sense, ...]]:
     """What a set of English words may mean."""

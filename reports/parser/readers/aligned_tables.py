@@ -136,10 +136,10 @@ def read_rows_in_aligned_columns(
 ) -> list[list[Row]]:
     """Return the rows of each table whose numbers stand in line beside known tests."""
     tables: list[list[Row]] = []
-    for start, end in _find_blocks(lines, section):
-        block = [_cut(line, section) for line in lines[start:end]]
-        titles = lines[max(0, start - _TITLES_ABOVE) : start]
-        above = [_cut(line, section) for line in titles]
+    levels = [_cut(line, section) for line in lines]
+    for start, end in _find_blocks(levels):
+        block = levels[start:end]
+        above = levels[max(0, start - _TITLES_ABOVE) : start]
         for left, right in _find_strips(block):
             rows = _read_strip(
                 _clip(above, left, right, section),
@@ -182,8 +182,9 @@ def _is_list_of_ranges(text: str) -> bool:
 
 def _cut(line: Line, section: Section) -> _Level:
     parts = tuple(map(_classify, _split(line)))
-    named = (part for part in parts if _is_known_name(part, parts, section))
-    return _Level(line, parts, tuple(named))
+    numbers = [part for part in parts if part.kind == "number"]
+    named = (part for part in parts if _is_known_name(part, section))
+    return _Level(line, parts, tuple(named) if numbers and len(parts) > 1 else ())
 
 
 def _classify(cell: Cell) -> _Part:
@@ -206,20 +207,16 @@ def _split_words(cell: Cell) -> list[Cell]:
     return [cell]
 
 
-def _is_known_name(part: _Part, parts: Sequence[_Part], section: Section) -> bool:
-    if part.kind == "range" or not _LETTER.search(part.cell.text):
-        return False
-    if part.kind in ("number", "flag") or not any(
-        other.kind == "number" and other is not part for other in parts
-    ):
+def _is_known_name(part: _Part, section: Section) -> bool:
+    if part.kind in ("range", "number", "flag") or not _LETTER.search(part.cell.text):
         return False
     name = clean_printed_name(part.cell.text)
-    return may_name_a_test(name) and section.knows(name, Fields())
+    return may_name_a_test(name) and section.knows(name)
 
 
-def _find_blocks(lines: Sequence[Line], section: Section) -> list[tuple[int, int]]:
+def _find_blocks(levels: Sequence[_Level]) -> list[tuple[int, int]]:
     """Return where tables begin and end, the end with lines that may go on."""
-    anchors = [n for n, line in enumerate(lines) if _is_anchor(line, section)]
+    anchors = [n for n, level in enumerate(levels) if level.named]
     blocks: list[list[int]] = []
     for n in anchors:
         if blocks and n - blocks[-1][-1] <= _APART:
@@ -227,20 +224,10 @@ def _find_blocks(lines: Sequence[Line], section: Section) -> list[tuple[int, int
         else:
             blocks.append([n])
     return [
-        (block[0], min(len(lines), block[-1] + 4))
+        (block[0], min(len(levels), block[-1] + 4))
         for block in blocks
         if len(block) >= _FEWEST
     ]
-
-
-def _is_anchor(line: Line, section: Section) -> bool:
-    """Whether a line has a known test and a number, in cells of their own."""
-    pieces = _split(line)
-    # The cheap questions first: no text without a digit is a number.
-    if len(pieces) < _PAIR or not any(map(str.isdigit, line.text)):
-        return False
-    parts = [_classify(piece) for piece in pieces]
-    return any(_is_known_name(part, parts, section) for part in parts)
 
 
 def _find_strips(block: Sequence[_Level]) -> list[tuple[float, float]]:
@@ -342,7 +329,7 @@ def _read_strip(
         held = (2 * united > len(drafts) and row.fields.units) or (
             2 * ranged > len(drafts) and row.fields.range
         )
-        if own.knows(row.test_name, row.fields):
+        if own.knows(row.test_name):
             row.score += 2.5
         elif not held or not is_numeric_value(row.fields.value):
             continue
@@ -546,8 +533,8 @@ def _goes_on(
         return False
     text = " ".join(word.text for word in name)
     joined = clean_printed_name(f"{text} {' '.join(word.text for word in words)}")
-    known = section.knows(clean_printed_name(text), Fields())
-    if is_incomplete_name(text) or (not known and section.knows(joined, Fields())):
+    known = section.knows(clean_printed_name(text))
+    if is_incomplete_name(text) or (not known and section.knows(joined)):
         return True
     below = following.line.top - level.line.bottom if following else float("inf")
     return below > 1.3 * max(apart, 0.1 * level.line.size)
@@ -562,7 +549,7 @@ def _build(level: _Level, parts: Parts, section: Section) -> Row | None:
         strip_superscript_from_name(drop_gloss_from_name(parts[Role.NAME]))
     )
     if flag is None:
-        name, flag = split_flag_word_from_name(name, fields, section)
+        name, flag = split_flag_word_from_name(name, section)
     row = Row(level.line.page, name, fields, level.line, titled=False, columns=parts)
     if flag and fields.flag is None:
         row.fields = replace(fields, flag=flag)

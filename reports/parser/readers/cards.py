@@ -80,7 +80,7 @@ def read_rows_in_cards(lines: Sequence[Line], section: Section) -> list[Row]:
         row
         for card in _find_cards(lines, section, usual)
         if (row := _read_card(card)) is not None
-        and (section.knows(row.test_name, Fields()) or _is_whole(row.fields))
+        and (section.knows(row.test_name) or _is_whole(row.fields))
     ]
     return rows if len(rows) >= _LEAST_CARDS else []
 
@@ -172,7 +172,7 @@ def _is_name(
     if parse_labeled_range(cell.text) is not None:
         return False
     alike = role is None and name[:1].isalpha() and _style(cell.words[0]) in styles
-    return alike or section.knows(name, Fields())
+    return alike or section.knows(name)
 
 
 def _like_names(cells: Sequence[Cell], named: Sequence[int]) -> list[int]:

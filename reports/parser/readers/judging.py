@@ -145,7 +145,7 @@ def _drop_second_names(rows: Sequence[Row], section: Section) -> None:
     known = [
         (row, cells[0])
         for row, cells in aligned
-        if section.knows(clean_printed_name(cells[0].text), row.fields)
+        if section.knows(clean_printed_name(cells[0].text))
     ]
     if len(known) < max(_FEWEST_NAMES, _MOST_NAMES * len(rows)):
         return
@@ -235,7 +235,7 @@ def _with_one_cell_as_name(row: Row, proposed: Sequence[Row], section: Section) 
             )
             for word in rest
         )
-        if apart and section.knows(other.test_name, row.fields):
+        if apart and section.knows(other.test_name):
             row.name, row.name_text = list(other.name), other.test_name
     return row
 
@@ -270,7 +270,7 @@ def _plausibility(
         return 0.0
     return (
         1.0
-        + 2.0 * section.knows(row.test_name, fields)
+        + 2.0 * section.knows(row.test_name)
         + is_unit(fields.units or "")
         + 0.5 * (bool(fields.range) + _is_range(fields.range or ""))
         + _INK * (len(row.name) + len(list_words_of_fields(fields)))
@@ -338,7 +338,7 @@ class _Table:
         if united and ranged:
             return True
         usual = united >= self._united and ranged >= self._ranged
-        known = is_exact_value(fields.value) and section.knows(row.test_name, fields)
+        known = is_exact_value(fields.value) and section.knows(row.test_name)
         return usual and (united or ranged) and known
 
 
@@ -350,7 +350,7 @@ def _is_whole(row: Row, section: Section) -> bool:
         and _is_range(fields.range or "")
         and is_exact_value(fields.value)
         and not is_sentence_part(row.test_name)
-        and section.knows(row.test_name, fields)
+        and section.knows(row.test_name)
     )
 
 

@@ -44,7 +44,6 @@ from reports.parser.rows.wording import (
     starts_with_lower_case_word,
 )
 from reports.parser.text.fields import (
-    Fields,
     classify_value_cells,
     is_laboratory_mark,
     is_range_status_text,
@@ -129,7 +128,7 @@ class LooseReader:
                     self._section.open(line.text)
                     explaining = False
                 continue
-            known = self._section.knows(row.test_name, row.fields)
+            known = self._section.knows(row.test_name)
             if not known and _is_small_print(row, usual):
                 continue
             score = self._score(row, edges, known=known)
@@ -168,8 +167,8 @@ class LooseReader:
             above is not None
             and _continues_row(above, row)
             and _continues_row(row, below)
-            and self._section.knows(above.test_name, above.fields)
-            and self._section.knows(below.test_name, below.fields)
+            and self._section.knows(above.test_name)
+            and self._section.knows(below.test_name)
         )
 
     def may_be_row(self, line: Line) -> bool:
@@ -179,7 +178,7 @@ class LooseReader:
             return False
         if not (row.fields.units or row.fields.range):
             return False
-        return self._section.knows(row.test_name, row.fields)
+        return self._section.knows(row.test_name)
 
     def _take_range_below(self, line: Line) -> bool:
         """'Reference range: 70 - 99' on its own line, for the row above it."""
@@ -222,7 +221,7 @@ class LooseReader:
         if not fields.range and len(above.cells) > 1:
             take_range_beside_card_name(row, above.cells[1:])
         sure = bool(fields.units) and is_range_label_line(below)
-        return row if sure or self._section.knows(name, fields) else None
+        return row if sure or self._section.knows(name) else None
 
     def _again(
         self, line: Line, above: Sequence[tuple[Line, Row | None]]
@@ -241,7 +240,7 @@ class LooseReader:
     ) -> Row | None:
         """The row above in another unit, with its method where a name would stand."""
         last = above[0][1] if above else None
-        if last is None or self._section.knows(row.test_name, row.fields):
+        if last is None or self._section.knows(row.test_name):
             return None
         if not (
             is_printed_smaller_than_name(row.name, last.name)
@@ -311,7 +310,7 @@ class LooseReader:
         name = clean_printed_name(cells[1].text)
         if not may_name_a_test(name):
             return words
-        if not self._section.knows(name, Fields(value=value, units=unit)):
+        if not self._section.knows(name):
             return words
         return [word for n in (1, 0, *range(2, len(cells))) for word in cells[n].words]
 

@@ -71,7 +71,7 @@ def _name_first(cells: list[list[Word]], section: Section) -> list[list[Word]]:
         return cells
     name = clean_printed_name(join_word_texts(cells[end]))
     fields = classify_value_cells(cells[:end])
-    if fields is None or not fields.units or not section.knows(name, fields):
+    if fields is None or not fields.units or not section.knows(name):
         return cells
     return [cells[end], *cells[:end], *cells[end + 1 :]]
 
@@ -86,7 +86,7 @@ def _read(
     if fields is None or not (fields.units or fields.range):
         return []
     fields = settle_fields_by_grammar(fields)
-    if not is_numeric_value(fields.value) or not section.knows(text, fields):
+    if not is_numeric_value(fields.value) or not section.knows(text):
         return []
     if flag and fields.flag is None:
         fields = replace(fields, flag=flag)

@@ -141,8 +141,7 @@ def _named(
     own = [word for _, word in words]
     for first in range(max(0, len(own) - _LONGEST_NAME), len(own)):
         name = clean_printed_name(join_word_texts(own[first:]))
-        bare = Fields(value=fields.value, units=fields.units)
-        if may_name_a_test(name) and section.knows(name, bare):
+        if may_name_a_test(name) and section.knows(name):
             break
     else:
         return None

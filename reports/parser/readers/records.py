@@ -159,7 +159,7 @@ def _row(
         fields = add_labeled_range_to_row(
             fields, strip_range_label(join_word_texts(spread)), spread
         )
-    words, flag = split_flag_word_from_name(words, fields, section)
+    words, flag = split_flag_word_from_name(words, section)
     if flag and fields.flag is None:
         fields = replace_row_flag(fields, flag)
     text = clean_printed_name(join_word_texts(words))
@@ -169,7 +169,7 @@ def _row(
         or not is_result_value(fields.value)
     ):
         return None
-    known = section.knows(text, fields)
+    known = section.knows(text)
     if not known and name is None:
         whole = fields.units and looks_like_range(fields.range or "")
         alone = (

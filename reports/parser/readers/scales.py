@@ -123,7 +123,7 @@ def _read_scale(
     names: list[tuple[Line, Cell, str, str | None]] = []
     for line, cell in placed:
         name, unit = split_name_and_unit(clean_printed_name(cell.text), section)
-        if may_name_a_test(name) and section.knows(name, Fields(units=unit)):
+        if may_name_a_test(name) and section.knows(name):
             names.append((line, cell, name, unit))
     if len(values) != 1 or len(names) != 1:
         return None

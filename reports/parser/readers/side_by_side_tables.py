@@ -17,7 +17,7 @@ from reports.parser.rows.wording import (
     is_section_heading,
     may_name_a_test,
 )
-from reports.parser.text.fields import Fields, join_word_texts, split_value_cell
+from reports.parser.text.fields import join_word_texts, split_value_cell
 from reports.parser.text.values import (
     is_numeric_value,
     is_out_of_range_flag,
@@ -88,7 +88,7 @@ def _second_names(line: Line, section: Section) -> list[float]:
         if not after or not _has_value(after[0]):
             continue
         name = clean_printed_name(join_word_texts(cell.words))
-        if may_name_a_test(name) and section.knows(name, Fields()):
+        if may_name_a_test(name) and section.knows(name):
             starts.append(cell.x0)
     return starts
 

@@ -182,9 +182,7 @@ class TableReader:
         name_words, fields = split_percentage_from_name(name_words, fields, line)
         name_words, flag = split_name_and_flag(strip_superscript_from_name(name_words))
         if flag is None:
-            name_words, flag = split_flag_word_from_name(
-                name_words, fields, self._section
-            )
+            name_words, flag = split_flag_word_from_name(name_words, self._section)
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = replace_row_flag(fields, flag)
@@ -213,7 +211,7 @@ class TableReader:
             return False
         again = repeat_row_in_other_unit(last, line, fields, first=False)
         if again is None or self._section.knows(
-            clean_printed_name(join_word_texts(words)), fields
+            clean_printed_name(join_word_texts(words))
         ):
             return False
         self.rows.append(again)
@@ -382,7 +380,7 @@ class TableReader:
             return
         if name_words and not others:
             text = join_word_texts(name_words)
-            known = self._section.knows(clean_printed_name(text), Fields())
+            known = self._section.knows(clean_printed_name(text))
             if is_test_method(text) and last is not None and not known:
                 return
             if is_section_heading(line):

@@ -13,7 +13,7 @@ from reports.parser.rows.reading import read_row_fields_by_column
 from reports.parser.rows.row import Parts, Row, Section
 from reports.parser.rows.wording import clean_printed_name, may_name_a_test
 from reports.parser.text.dates import parse_dates_in_same_order
-from reports.parser.text.fields import Fields, is_unit, join_word_texts
+from reports.parser.text.fields import is_unit, join_word_texts
 from reports.parser.text.not_names import has_letters
 from reports.parser.text.ranges import is_plain_numeric_range
 from reports.parser.text.roles import Role, find_column_role
@@ -57,7 +57,7 @@ def _is_name(cell: Cell, section: Section) -> bool:
     name = clean_printed_name(cell.text)
     if not has_letters(name) or not may_name_a_test(name) or find_column_role(name):
         return False
-    return section.knows(name, Fields())
+    return section.knows(name)
 
 
 def _read(

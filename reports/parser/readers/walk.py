@@ -16,7 +16,6 @@ from reports.parser.layout.lines import (
     build_line_from_words,
     clip_lines_to_columns,
     join_lines_at_same_height,
-    split_words_into_cells,
 )
 from reports.parser.pages import Page
 from reports.parser.readers.cards import read_rows_in_cards
@@ -32,7 +31,7 @@ from reports.parser.readers.side_by_side_tables import (
     find_side_by_side_tables_start,
     split_side_by_side_tables,
 )
-from reports.parser.readers.tables import are_lines_without_gap, find_table_title_lines
+from reports.parser.readers.tables import find_table_title_lines
 from reports.parser.readers.titled_tables import TableReader
 from reports.parser.readers.transposed_tables import read_rows_in_transposed_tables
 from reports.parser.rows.announced import merge_range_bands_from_below
@@ -47,13 +46,11 @@ from reports.parser.rows.implied import (
 )
 from reports.parser.rows.medication import drop_medication_lines
 from reports.parser.rows.row import KnownName, Row, Section, list_words_of_fields
-from reports.parser.rows.wording import is_exact_value, is_section_heading
-from reports.parser.text.fields import find_unit_in_range, split_value_cell
+from reports.parser.rows.wording import is_section_heading
 from reports.parser.text.not_names import (
     is_explanation_table_title,
     starts_explanation_section,
 )
-from reports.parser.text.ranges import is_plain_numeric_range
 from reports.parser.text.roles import Role, is_name_column_title
 from reports.parser.text.values import is_numeric_value
 
@@ -124,17 +121,16 @@ class _Walker:
             if own < len(body):
                 self._walk_untitled(body[own:], page)
         if self._titles:
-            self._read_left(lines, page, before)
+            self._read_left(lines, before)
         merge_range_bands_from_below(self.rows[before:], lines)
         self.rows[before:] = judge_rows_of_page(
             self.rows[before:], _lines_left(lines, self._passed), self._section
         )
 
-    def _read_left(self, lines: Sequence[Line], page: Page, before: int) -> None:
-        """Rows of tables without titles of their own, in columns of their own.
+    def _read_left(self, lines: Sequence[Line], before: int) -> None:
+        """Records below a titled table, perhaps below its notes.
 
-        They follow a titled table, perhaps below its notes. before: how many rows
-        were there before this page.
+        before: how many rows were there before this page.
         """
         own = self.rows[before:]
         used = {
@@ -142,70 +138,24 @@ class _Walker:
             for row in own
             for word in (*row.name, *list_words_of_fields(row.fields))
         }
-        used.update(self._passed)
-        left = [
-            line for line in lines if not any(id(word) in used for word in line.words)
-        ]
-        left, blocks = separate_range_blocks_from_lines(left)
-        records = read_rows_in_labelled_records(left, self._section.copy())
-        records = [row for row in records if row.score >= _SURE_LEFT]
-        assign_range_blocks_to_rows(blocks, records)
-        left = _without(left, records)
-        labelled = any(_is_labelled(line) for line in left)
-        tabular = sum(1 for line in left if _is_tabular(line))
-        read: list[Row] = []
-        if tabular >= _LEAST_LEFT or labelled:
-            reader = LooseReader(self._section.copy())
-            reader.read(left)
-            read = [row for row in reader.rows if row.score >= _SURE_LEFT]
-        if sum(1 for line in left if _is_range(line.cells[-1].text)) >= _LEAST_LEFT:
-            rest = _without(left, read)
-            read += read_rows_in_cards(rest, self._section.copy())
-        whole = [row for row in read if self._is_whole(row)]
+        left, blocks = separate_range_blocks_from_lines(
+            _lines_left(lines, used | self._passed)
+        )
         names = {(row.test_name, row.fields.value) for row in own}
-        found = [row for row in whole if (row.test_name, row.fields.value) not in names]
-        if len(found) < _LEAST_LEFT:
-            found = [row for row in found if _is_labelled(row.line)]
-        else:
-            found = self._with_neighbours(found, left, page)
-        found += [
-            row for row in records if (row.test_name, row.fields.value) not in names
+        found = [
+            row
+            for row in read_rows_in_labelled_records(left, self._section.copy())
+            if row.score >= _SURE_LEFT
+            and (row.test_name, row.fields.value) not in names
         ]
         if not found:
             return
+        assign_range_blocks_to_rows(blocks, found)
         tops = [row.line.top for row in own]
         # Tables side by side are answered one after the other.
         abreast = tops != sorted(tops)
         both = [*own, *found]
         self.rows[before:] = both if abreast else sorted(both, key=_top)
-
-    def _with_neighbours(
-        self, rows: list[Row], lines: Sequence[Line], page: Page
-    ) -> list[Row]:
-        """Rows with those between and right below that but stand in their columns."""
-        titles = infer_columns_without_titles(rows, least=_LEAST_LEFT)
-        if not titles:
-            return rows
-        top, last = rows[0].line.top, rows[-1].line
-        body = [line for line in lines if top < line.bottom and line.top < last.bottom]
-        for line in lines:
-            if line.top >= last.bottom and are_lines_without_gap([last, line]):
-                body.append(line)
-                last = line
-        (strip,) = split_page_into_tables(titles, body, width=page.width)
-        table = TableReader(self._section.copy(), strip, carried=False)
-        table.read(body)
-        return merge_rows_with_column_readings(rows, table.rows)
-
-    def _is_whole(self, row: Row) -> bool:
-        fields = row.fields
-        return (
-            bool(fields.units)
-            and is_numeric_value(fields.value)
-            and is_exact_value(fields.value)
-            and _is_range(fields.range or "")
-            and self._section.knows(row.test_name, fields)
-        )
 
     def _read_above(self, lines: Sequence[Line]) -> None:
         """Rows above the first titles of the report: a few alone are its header."""
@@ -219,7 +169,7 @@ class _Walker:
     def _is_measured(self, row: Row) -> bool:
         """Whether a number of a known test, in its unit, stands right of its name."""
         fields = row.fields
-        known = self._section.knows(row.test_name, fields)
+        known = self._section.knows(row.test_name)
         return known and bool(fields.units) and is_numeric_value(fields.value)
 
     def _note_panel_above(self, lines: Sequence[Line]) -> None:
@@ -292,11 +242,9 @@ class _Walker:
         self.rows.extend(merge_rows_with_column_readings(reader.rows, table.rows))
 
 
-def _lines_left(lines: Sequence[Line], passed: set[int]) -> list[Line]:
-    """The lines without those whose tests have but earlier results."""
-    return [
-        line for line in lines if not any(id(word) in passed for word in line.words)
-    ]
+def _lines_left(lines: Sequence[Line], used: set[int]) -> list[Line]:
+    """Return the lines without a word that is used."""
+    return [line for line in lines if used.isdisjoint(map(id, line.words))]
 
 
 def _strip_alternative_word(line: Line) -> Line:
@@ -312,28 +260,6 @@ def _strip_alternative_word(line: Line) -> Line:
 
 def _top(row: Row) -> float:
     return row.line.top
-
-
-def _is_tabular(line: Line) -> bool:
-    """Whether a line may be a row with a unit and a range, by its cells alone."""
-    if len(line.words) < _LEAST_WORDS:
-        return False
-    cells = split_words_into_cells(line.words, gap=line.tight)
-    return len(cells) > 2 and any(
-        is_plain_numeric_range(cell.text) for cell in cells[2:]
-    )
-
-
-def _is_range(text: str) -> bool:
-    """Whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
-    return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
-
-
-def _is_labelled(line: Line) -> bool:
-    """Whether a line is 'Name : 71 g/L (66 - 83)', a row by itself."""
-    name, colon, rest = line.text.partition(" : ")
-    _, unit, _, spread = split_value_cell(rest) if colon else ("", None, None, None)
-    return bool(name and unit and spread)
 
 
 def _lines_before_explanation(

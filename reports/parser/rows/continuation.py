@@ -97,7 +97,7 @@ class Continuation:
         text = join_word_texts(words)
         wrapped = self._is_wrapped_name(last, line, words)
         bracketed = text.startswith("(") and text.count("(") == text.count(")")
-        short = self._section.knows(text[1:].partition(")")[0], last.fields)
+        short = self._section.knows(text[1:].partition(")")[0])
         if bracketed and not short and (wrapped or is_test_method(text)):
             self._bracketed.append((last, last.test_name, last.name))
         if wrapped:
@@ -129,7 +129,7 @@ class Continuation:
             return True
         if text[:1].islower() or text.startswith(("(", "-", "/", "&")):
             return True
-        known_before = self._section.knows(before, last.fields)
+        known_before = self._section.knows(before)
         near = line.middle - last.line.middle < 1.5 * line.size
         # A picture does not tell a bold heading from the rest of a name.
         if (
@@ -139,7 +139,7 @@ class Continuation:
         ):
             return True
         whole = f"{before} {clean_printed_name(text)}"
-        return not known_before and self._section.knows(whole, last.fields)
+        return not known_before and self._section.knows(whole)
 
 
 def take_row_unit_from_line_below(last: Row, line: Line, text: str) -> bool:

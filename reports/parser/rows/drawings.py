@@ -13,7 +13,6 @@ from typing import NamedTuple
 from reports.parser.layout.lines import Cell, Line, build_line_from_words
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
-    Fields,
     is_range_status_text,
     is_unit,
     split_value_cell,
@@ -130,9 +129,7 @@ def _stand_under(upper: _Tick, lower: _Tick) -> bool:
 
 
 def _has_name(line: Line, section: Section) -> bool:
-    return any(
-        section.knows(clean_printed_name(cell.text), Fields()) for cell in line.cells
-    )
+    return any(section.knows(clean_printed_name(cell.text)) for cell in line.cells)
 
 
 def _beside_badge(line: Line) -> list[Word] | None:

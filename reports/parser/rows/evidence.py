@@ -83,7 +83,7 @@ class Evidence:
             score -= 0 if aligned else 1
         if fields.units and not is_unit(fields.units):
             score -= 1
-        if score >= 1 and self._section.knows(row.test_name, fields):
+        if score >= 1 and self._section.knows(row.test_name):
             score += 2.5
         else:
             score -= 2 if starts_with_lower_case_word(row.test_name) else 0

@@ -49,14 +49,14 @@ def take_row_name_from_line_above(
         return None
     plainer = words[0].bold and not row.name[0].bold
     plainer = plainer and all(last.name[0].bold for last in after)
-    known = section.knows(row.test_name, row.fields)
+    known = section.knows(row.test_name)
     lesser = (is_printed_smaller_than_name(row.name, words) or plainer) and not known
     printed = join_word_texts(row.name)
     bracketed = printed.startswith("(") and printed.endswith(")")
     method = is_test_method(printed) and not known
     if not method and not bracketed and not lesser:
         return None
-    if lesser and not section.knows(named.test_name, row.fields):
+    if lesser and not section.knows(named.test_name):
         return None
     return named
 
@@ -80,11 +80,10 @@ def take_wrapped_name_start_from_line_above(
         return None
     flows = is_incomplete_name(first)
     if not flows:
-        known = section.knows(row.test_name, row.fields)
+        known = section.knows(row.test_name)
         whole = clean_printed_name(f"{first} {second}")
         flows = (not known and second[:1].islower()) or (
-            (not known or _is_of_name_style(words, row.name))
-            and section.knows(whole, row.fields)
+            (not known or _is_of_name_style(words, row.name)) and section.knows(whole)
         )
     if not flows:
         return None
@@ -106,15 +105,13 @@ def split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:
     if match is None or not is_unit(match["unit"]):
         return name, None
     short, unit = match["name"].strip(" ,"), match["unit"].strip()
-    if unit.isalpha() and not (
-        len(unit) > 1 and section.knows(short, Fields(units=unit))
-    ):
+    if unit.isalpha() and not (len(unit) > 1 and section.knows(short)):
         return name, None
     return short, unit
 
 
 def split_flag_word_from_name(
-    words: list[Word], fields: Fields, section: Section
+    words: list[Word], section: Section
 ) -> tuple[list[Word], str | None]:
     """Split 'High' from the end of a name that is known without it."""
     if len(words) < 2 or not is_out_of_range_flag(words[-1].text):
@@ -124,9 +121,9 @@ def split_flag_word_from_name(
         clean_printed_name(join_word_texts(words)),
     )
     spelt = words[-1].text.lower() in ("high", "low")
-    if not section.knows(short, fields):
+    if not section.knows(short):
         return words, None
-    if not spelt and section.knows(whole, fields):
+    if not spelt and section.knows(whole):
         return words, None
     return words[:-1], words[-1].text
 

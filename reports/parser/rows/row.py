@@ -32,7 +32,7 @@ from .wording import (
 Parts = dict[Role, list[Word]]
 
 # How the parser asks whether a name is that of a known test.
-KnownName = Callable[[str, "str | None", str, "str | None", "SampleType | None"], bool]
+KnownName = Callable[[str], bool]
 
 # Of a result in another unit from the row it repeats: in sizes of type, in points.
 _FARTHEST = 3.4
@@ -99,11 +99,9 @@ class Section:
         """The section as it is now, for a row that is put together later."""
         return replace(self)
 
-    def knows(self, name: str, fields: Fields) -> bool:
-        """Whether a name is that of a known test, in this section."""
-        return self.is_known(
-            name, fields.units, fields.value, self.panel, self.specimen
-        )
+    def knows(self, name: str) -> bool:
+        """Whether a name is that of a known test."""
+        return self.is_known(name)
 
 
 def list_words_of_fields(fields: Fields) -> tuple[Word, ...]:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from reports.parser.layout.lines import Line
 from reports.parser.pages import Word
-from reports.parser.text.fields import Fields, join_word_texts
+from reports.parser.text.fields import join_word_texts
 from reports.parser.text.not_names import (
     is_administrative_line,
     is_category_label,
@@ -53,7 +53,7 @@ def join_wrapped_names(cut: Cut, section: Section) -> list[tuple[Line, Parts]]:
     of a table must make a known name with the name above, or begin with a qualifier.
     """
     signs = [
-        section.knows(_joined(own, below), Fields())
+        section.knows(_joined(own, below))
         for own, below in pairwise(cut)
         if _may_go_on(own, below)
     ]
@@ -63,7 +63,7 @@ def join_wrapped_names(cut: Cut, section: Section) -> list[tuple[Line, Parts]]:
         own = joined[-1] if joined else None
         if own and _may_go_on(own, (line, parts)):
             words = parts[Role.NAME]
-            known = section.knows(_joined(own, (line, parts)), Fields())
+            known = section.knows(_joined(own, (line, parts)))
             if wraps or (known and _QUALIFIER.fullmatch(join_word_texts(words))):
                 above, upper = own
                 whole = {**upper, Role.NAME: [*upper[Role.NAME], *words]}

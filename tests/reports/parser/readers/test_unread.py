@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from reports.parser.layout.lines import Line, build_line_from_words
 from reports.parser.pages import Page, Word
 from reports.parser.readers import Row, find_result_rows, find_unread_result_lines
-from reports.parser.report import SampleType
 
 XS = (40, 200, 280, 360)
 
@@ -22,13 +21,7 @@ def line(y: float, *texts: str) -> Line:
     return build_line_from_words(words, page=1)
 
 
-def knows(
-    name: str,
-    units: str | None,
-    value: str,
-    panel: str | None,
-    sample_type: SampleType | None,
-) -> bool:
+def knows(name: str) -> bool:
     return name in ("Sodium", "Urea", "ALT")
 
 
