@@ -8,7 +8,7 @@ believed only where name, value, unit and range all speak for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,7 +17,6 @@ from reports.parser.layout.lines import (
     Line,
     split_words_into_cells,
 )
-from reports.parser.pages import Word
 from reports.parser.readers.aligned_tables import (
     is_near_range,
     read_rows_in_aligned_columns,
@@ -62,25 +61,50 @@ def judge_rows_of_page(
     """
     drop_serial_numbers_from_names(rows)
     _drop_second_names(rows, section)
-    if _is_in_doubt(rows, lines):
+    if _is_in_doubt(rows, lines, section):
         rows = _judge_aligned_tables(rows, lines, section)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
     return _settle(rows, proposed, section, _is_whole)
 
 
-def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line]) -> bool:
+def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line], section: Section) -> bool:
     """Return whether a page may be read better: by what is left, or by a slip."""
     if not rows:
         return sum(len(line.cells) > 1 for line in lines) >= _FEWEST_NAMES
-    if any(_is_span(row) or _holds_more(row) or _is_far(row) for row in rows):
+    if any(_is_odd(row) or not section.knows(row.test_name) for row in rows):
         return True
     top = min(row.line.top for row in rows) - _MARGIN * rows[0].line.size
     bottom = max(row.line.bottom for row in rows) + _MARGIN * rows[0].line.size
+    owners = {word: row for row in rows if not _swallows(row) for word in _words(row)}
     return any(
-        len(line.cells) > 1 and top < line.middle < bottom
-        for line in _lines_not_explained(rows, lines)
+        len(line.cells) > 1
+        and top < line.middle < bottom
+        and _is_left_over(line, owners, section)
+        for line in lines
     )
+
+
+def _is_odd(row: Row) -> bool:
+    """Whether the fields of a row look like those of another column."""
+    fields = row.fields
+    mixed = fields.range and not fields.units and not _is_range(fields.range)
+    united = not fields.units or is_unit(fields.units)
+    return bool(mixed or not united or any(slip(row) for slip in _SLIPS))
+
+
+def _is_left_over(line: Line, owners: Mapping[int, Row], section: Section) -> bool:
+    """Whether a line has a row that nobody read, or what its row does not have."""
+    own = [owners[id(word)] for word in line.words if id(word) in owners]
+    rest = [word for word in line.words if id(word) not in owners]
+    numeric = any(is_numeric_value(word.text) for word in rest)
+    if not own:
+        return numeric and any(
+            section.knows(clean_printed_name(cell.text)) for cell in line.cells
+        )
+    if all(row.fields.units and row.fields.range for row in own):
+        return any(map(_is_half_named, own))
+    return numeric or any(is_unit(word.text) for word in rest)
 
 
 def _judge_aligned_tables(
@@ -168,28 +192,27 @@ def _words(row: Row) -> Iterable[int]:
 
 def _lines_not_explained(rows: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
     """Return the lines with a number that no sound row has, or with half a name."""
-    used: set[int] = set()
-    named: set[int] = set()
-    for row in rows:
-        if not _swallows(row):
-            used.update(_words(row))
-            named.add(id(row.name[0]))
+    sound = [row for row in rows if not _swallows(row)]
+    used = used_words(sound)
+    halves = {id(row.name[0]) for row in sound if _is_half_named(row)}
     return [
         line
         for line in lines
         if any(
-            _is_open(before, word, used, named) for before, word in pairwise(line.words)
+            id(word) in halves if id(word) in used else is_numeric_value(word.text)
+            for word in line.words[1:]
         )
     ]
 
 
-def _is_open(before: Word, word: Word, used: set[int], named: set[int]) -> bool:
-    """Return whether a number has no role, or a name begins inside its cell."""
-    if id(word) not in used:
-        return is_numeric_value(word.text)
-    near = word.x0 - before.x1 < CELL_GAP * word.size
-    begun = near and id(word) in named and id(before) not in used
-    return begun and not is_laboratory_mark(before.text)
+def _is_half_named(row: Row) -> bool:
+    """Whether a name begins inside its cell."""
+    first = row.name[0]
+    for before, word in pairwise(row.line.words):
+        if word is first:
+            near = word.x0 - before.x1 < CELL_GAP * word.size
+            return near and not is_laboratory_mark(before.text)
+    return False
 
 
 def _conflicts(
