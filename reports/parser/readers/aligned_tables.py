@@ -141,12 +141,13 @@ def read_rows_in_aligned_columns(
         block = levels[start:end]
         above = levels[max(0, start - _TITLES_ABOVE) : start]
         for left, right in _find_strips(block):
-            rows = _read_strip(
-                _clip(above, left, right, section),
-                _clip(block, left, right, section),
-                section.copy(),
-            )
-            tables += [rows] if rows else []
+            titles = _clip(above, left, right, section)
+            own = _clip(block, left, right, section)
+            # What stands in no column of a table may stand in those of another.
+            while rows := _read_strip(titles, own, section.copy()):
+                tables.append(rows)
+                used = {id(word) for row in rows for word in row.name}
+                own = [lv for lv in own if used.isdisjoint(map(id, lv.line.words))]
     return tables
 
 

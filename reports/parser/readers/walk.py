@@ -16,6 +16,7 @@ from reports.parser.layout.lines import (
     build_line_from_words,
     clip_lines_to_columns,
     join_lines_at_same_height,
+    split_words_into_cells,
 )
 from reports.parser.pages import Page
 from reports.parser.readers.cards import read_rows_in_cards
@@ -46,11 +47,13 @@ from reports.parser.rows.implied import (
 )
 from reports.parser.rows.medication import drop_medication_lines
 from reports.parser.rows.row import KnownName, Row, Section, list_words_of_fields
-from reports.parser.rows.wording import is_section_heading
+from reports.parser.rows.wording import is_exact_value, is_section_heading
+from reports.parser.text.fields import find_unit_in_range, split_value_cell
 from reports.parser.text.not_names import (
     is_explanation_table_title,
     starts_explanation_section,
 )
+from reports.parser.text.ranges import is_plain_numeric_range
 from reports.parser.text.roles import Role, is_name_column_title
 from reports.parser.text.values import is_numeric_value
 
@@ -128,7 +131,7 @@ class _Walker:
         )
 
     def _read_left(self, lines: Sequence[Line], before: int) -> None:
-        """Records below a titled table, perhaps below its notes.
+        """Records, lines and cards below a titled table, perhaps below its notes.
 
         before: how many rows were there before this page.
         """
@@ -141,21 +144,47 @@ class _Walker:
         left, blocks = separate_range_blocks_from_lines(
             _lines_left(lines, used | self._passed)
         )
+        records = read_rows_in_labelled_records(left, self._section.copy())
+        records = [row for row in records if row.score >= _SURE_LEFT]
+        assign_range_blocks_to_rows(blocks, records)
+        left = _without(left, records)
+        labelled = any(_is_labelled(line) for line in left)
+        tabular = sum(1 for line in left if _is_tabular(line))
+        read: list[Row] = []
+        if tabular >= _LEAST_LEFT or labelled:
+            reader = LooseReader(self._section.copy())
+            reader.read(left)
+            read = [row for row in reader.rows if row.score >= _SURE_LEFT]
+        if sum(1 for line in left if _is_range(line.cells[-1].text)) >= _LEAST_LEFT:
+            read += read_rows_in_cards(_without(left, read), self._section.copy())
+        whole = [row for row in read if self._is_whole(row)]
         names = {(row.test_name, row.fields.value) for row in own}
         found = [
             row
-            for row in read_rows_in_labelled_records(left, self._section.copy())
-            if row.score >= _SURE_LEFT
-            and (row.test_name, row.fields.value) not in names
+            for row in whole
+            if (row.test_name, row.fields.value) not in names
+            and (len(whole) >= _LEAST_LEFT or _is_labelled(row.line))
+        ]
+        found += [
+            row for row in records if (row.test_name, row.fields.value) not in names
         ]
         if not found:
             return
-        assign_range_blocks_to_rows(blocks, found)
         tops = [row.line.top for row in own]
         # Tables side by side are answered one after the other.
         abreast = tops != sorted(tops)
         both = [*own, *found]
         self.rows[before:] = both if abreast else sorted(both, key=_top)
+
+    def _is_whole(self, row: Row) -> bool:
+        fields = row.fields
+        return (
+            bool(fields.units)
+            and is_numeric_value(fields.value)
+            and is_exact_value(fields.value)
+            and _is_range(fields.range or "")
+            and self._section.knows(row.test_name)
+        )
 
     def _read_above(self, lines: Sequence[Line]) -> None:
         """Rows above the first titles of the report: a few alone are its header."""
@@ -260,6 +289,28 @@ def _strip_alternative_word(line: Line) -> Line:
 
 def _top(row: Row) -> float:
     return row.line.top
+
+
+def _is_tabular(line: Line) -> bool:
+    """Whether a line may be a row with a unit and a range, by its cells alone."""
+    if len(line.words) < _LEAST_WORDS:
+        return False
+    cells = split_words_into_cells(line.words, gap=line.tight)
+    return len(cells) > 2 and any(
+        is_plain_numeric_range(cell.text) for cell in cells[2:]
+    )
+
+
+def _is_range(text: str) -> bool:
+    """Whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
+    return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
+
+
+def _is_labelled(line: Line) -> bool:
+    """Whether a line is 'Name : 71 g/L (66 - 83)', a row by itself."""
+    name, colon, rest = line.text.partition(" : ")
+    _, unit, _, spread = split_value_cell(rest) if colon else ("", None, None, None)
+    return bool(name and unit and spread)
 
 
 def _lines_before_explanation(
