@@ -317,7 +317,7 @@ def _names_birth_date(line: Line) -> bool:
     return labelled or BORN_WITHIN.search(line.text) is not None
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=16384)
 def _label_at(piece: str, keys: tuple[str, ...]) -> tuple[str, int] | None:
     """The first of the labels that a text begins with, and where it ends."""
     for key in keys:

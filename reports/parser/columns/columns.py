@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from portal.lib.units import looks_like_unit
 from reports.parser.columns.table_titles import Title
-from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.layout.lines import Cell, Line
 from reports.parser.pages import Word
 from reports.parser.text.dates import is_date_title
 from reports.parser.text.ranges import is_plain_numeric_range
@@ -239,7 +239,7 @@ def _spans(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:
     """Where cells of the lines that look tabular begin and end, line by line."""
     spans = []
     for line in lines:
-        cells = split_words_into_cells(line.words, gap=line.tight)
+        cells = line.tight_cells
         if len(cells) > 1:
             spans.append([(c.x0, c.x1) for c in cells if len(c.words) < 9])
     return spans
@@ -292,7 +292,7 @@ def split_line_by_column(line: Line, strip: Strip) -> list[list[Word]]:
     parts: list[list[Word]] = [[] for _ in strip.columns]
     last: Word | None = None
     home = 0
-    for cell in split_words_into_cells(line.words, gap=line.tight):
+    for cell in line.tight_cells:
         first = _find_column(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
         end = _find_column(cell.words[-1], strip.columns)

@@ -15,7 +15,6 @@ from reports.parser.layout.lines import (
     Cell,
     Line,
     build_line_from_words,
-    split_words_into_cells,
 )
 from reports.parser.text.dates import is_date_title, parse_dates_in_same_order
 from reports.parser.text.fields import is_unit, split_value_cell
@@ -66,7 +65,7 @@ def read_untitled_date_columns(lines: Sequence[Line]) -> Titled:
     and 0 where fewer than two names have numbers under two of the dates.
     """
     first = lines[0]
-    dated, others = _split_dates(split_words_into_cells(first.words, gap=first.tight))
+    dated, others = _split_dates(first.tight_cells)
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and others[0].x0 > dated[0].x0:
@@ -75,9 +74,7 @@ def read_untitled_date_columns(lines: Sequence[Line]) -> Titled:
     rows = [
         cells
         for line in lines[1:]
-        if _is_dated_row(
-            cells := split_words_into_cells(line.words, gap=line.tight), dated, reach
-        )
+        if _is_dated_row(cells := line.tight_cells, dated, reach)
     ]
     if len(rows) < _LEAST_ROWS:
         return (), 0

@@ -34,10 +34,7 @@ class Cell(NamedTuple):
     """Neighbouring words of one line."""
 
     words: tuple[Word, ...]
-
-    @property
-    def text(self) -> str:
-        return " ".join([word[0] for word in self.words])
+    text: str
 
     @property
     def x0(self) -> float:
@@ -48,11 +45,18 @@ class Cell(NamedTuple):
         return max(word.x1 for word in self.words)
 
 
+def build_cell(words: Iterable[Word]) -> Cell:
+    """Return a cell of words, from left to right."""
+    held = tuple(words)
+    return Cell(held, " ".join([word[0] for word in held]))
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """Words on one baseline, from left to right, and the cells they form.
 
-    `tight` is the gap, in font sizes, that parts cells where columns stand close.
+    `tight` is the gap, in font sizes, that parts cells where columns stand close, and
+    `tight_cells` are those that it parts.
     `drawn` says that they were read from a picture, so that no measure is exact.
     """
 
@@ -64,6 +68,7 @@ class Line:
     size: float
     text: str
     tight: float
+    tight_cells: tuple[Cell, ...]
     drawn: bool = False
 
     @property
@@ -246,6 +251,7 @@ def build_line_from_words(
         size=ordered[0].size if len(ordered) == 1 else median([w[5] for w in ordered]),
         text=" ".join([word[0] for word in ordered]),
         tight=tight,
+        tight_cells=split_words_into_cells(ordered, gap=tight),
         drawn=drawn,
     )
 
@@ -271,7 +277,7 @@ def split_words_into_cells(
             cells.append([word])
             end = word[3]
             parted = False
-    return tuple(Cell(tuple(cell)) for cell in cells)
+    return tuple([build_cell(cell) for cell in cells])
 
 
 def are_lines_of_same_font_size(a: Line, b: Line, *, by: float = 0.6) -> bool:

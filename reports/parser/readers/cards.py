@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reports.parser.layout.lines import Cell, Line
+from reports.parser.layout.lines import Cell, Line, build_cell
 from reports.parser.pages import Word
 from reports.parser.rows.naming import split_name_and_unit
 from reports.parser.rows.row import (
@@ -255,7 +255,7 @@ def _strip_label(cell: Cell) -> Cell:
     label, colon, rest = cell.text.partition(":")
     if not colon or not rest.strip() or find_column_role(label) is not Role.VALUE:
         return cell
-    return Cell(cell.words[len(label.split()) :])
+    return build_cell(cell.words[len(label.split()) :])
 
 
 def _is_labelled(cell: Cell, before: Sequence[Cell]) -> bool:

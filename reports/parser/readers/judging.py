@@ -17,10 +17,8 @@ from reports.parser.layout.lines import (
     Line,
     split_words_into_cells,
 )
-from reports.parser.readers.aligned_tables import (
-    is_near_range,
-    read_rows_in_aligned_columns,
-)
+from reports.parser.readers.aligned_columns import is_near_range
+from reports.parser.readers.aligned_tables import read_rows_in_aligned_columns
 from reports.parser.readers.patterns import propose_rows_in_patterns
 from reports.parser.rows.grammar import swallows_row
 from reports.parser.rows.row import Row, Section, list_words_of_fields

@@ -209,9 +209,7 @@ class LooseReader:
             return None
         if above.cells[0].x0 > line.cells[0].x1:
             return None
-        cells = join_unfinished_cells(
-            split_words_into_cells(line.words, gap=line.tight)
-        )
+        cells = join_unfinished_cells(line.tight_cells)
         fields = classify_value_cells(cells)
         if fields is None or not (fields.units or fields.range):
             return None
@@ -230,9 +228,7 @@ class LooseReader:
         last = next((row for _, row in reversed(above) if row is not None), None)
         if last is None:
             return None
-        fields = classify_value_cells(
-            join_unfinished_cells(split_words_into_cells(line.words, gap=line.tight))
-        )
+        fields = classify_value_cells(join_unfinished_cells(line.tight_cells))
         return repeat_row_in_other_unit(last, line, fields) if fields else None
 
     def _again_beside_method(

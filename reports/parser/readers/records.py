@@ -107,7 +107,7 @@ def read_rows_in_labelled_records(lines: Sequence[Line], section: Section) -> li
 def _entries(line: Line) -> Iterator[_Entry]:
     """Labels of a line with the words behind each, up to the next label."""
     entry: _Entry | None = None
-    cells = split_words_into_cells(line.words, gap=line.tight)
+    cells = line.tight_cells
     if len(cells) == _LABEL_AND_TEXT and not is_column_title(cells[1].text):
         role = find_column_role(cells[0].text)
         if role in _LABELLING:
@@ -132,7 +132,7 @@ def _entries(line: Line) -> Iterator[_Entry]:
 
 def _bare(heading: Line) -> list[Word]:
     """The words of a heading without a date or 'Normal' that stands apart behind."""
-    first, *others = split_words_into_cells(heading.words, gap=heading.tight)
+    first, *others = heading.tight_cells
     dated = (
         others
         and parse_dates_in_same_order([cell.text for cell in others])[0] is not None

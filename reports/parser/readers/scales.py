@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
-from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.layout.lines import Cell, Line
 from reports.parser.rows.naming import split_name_and_unit
 from reports.parser.rows.row import (
     Row,
@@ -44,7 +44,7 @@ def read_rows_in_scales(lines: Sequence[Line], section: Section) -> list[Row]:
     rows: list[Row] = []
     free = 0
     for n, line in enumerate(lines):
-        cells = split_words_into_cells(line.words, gap=line.tight)
+        cells = line.tight_cells
         ends = [match for cell in cells if (match := _END.fullmatch(cell.text))]
         if len(ends) != len(cells) or not _ENDS <= len(ends) <= _ENDS + 1:
             continue

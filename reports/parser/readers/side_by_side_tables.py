@@ -74,7 +74,7 @@ def find_side_by_side_tables_start(lines: Sequence[Line], section: Section) -> i
 
 def _second_names(line: Line, section: Section) -> list[float]:
     """Where names begin that stand behind the value of another name."""
-    parted = split_words_into_cells(line.words, gap=line.tight)
+    parted = line.tight_cells
     cells = [cell for cell in parted if cell.text.strip(":=")]
     starts = []
     valued = False

@@ -46,7 +46,7 @@ def read_rows_in_transposed_tables(
 
 def _names(line: Line, section: Section) -> list[Cell]:
     """The cells of a line if all but its label name tests."""
-    cells = split_words_into_cells(line.words, gap=line.tight)
+    cells = line.tight_cells
     if cells and (find_column_role(cells[0].text) or not _is_name(cells[0], section)):
         cells = cells[1:]
     known = [cell for cell in cells if _is_name(cell, section)]

@@ -16,7 +16,6 @@ from reports.parser.layout.lines import (
     build_line_from_words,
     clip_lines_to_columns,
     join_lines_at_same_height,
-    split_words_into_cells,
 )
 from reports.parser.pages import Page
 from reports.parser.readers.cards import read_rows_in_cards
@@ -295,7 +294,7 @@ def _is_tabular(line: Line) -> bool:
     """Whether a line may be a row with a unit and a range, by its cells alone."""
     if len(line.words) < _LEAST_WORDS:
         return False
-    cells = split_words_into_cells(line.words, gap=line.tight)
+    cells = line.tight_cells
     return len(cells) > 2 and any(
         is_plain_numeric_range(cell.text) for cell in cells[2:]
     )

@@ -178,7 +178,7 @@ def split_values_by_unit(
 
 def _units_over(line: Line) -> list[Cell]:
     """The units behind a heading, before titles at most; empty if there are not two."""
-    _, *cells = split_words_into_cells(line.words, gap=line.tight)
+    _, *cells = line.tight_cells
     while cells and is_column_title(cells[-1].text):
         cells.pop()
     whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reports.parser.columns.table_titles import Title
-from reports.parser.layout.lines import split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.text.roles import Role
 
@@ -57,7 +56,7 @@ def _stands_apart(words: Sequence[Word], row: Row) -> bool:
     before = row.fields.value_words[-1]
     if words[0].top > row.line.bottom:
         return True
-    cells = split_words_into_cells(row.line.words, gap=row.line.tight)
+    cells = row.line.tight_cells
     return not any(before in cell.words and words[0] in cell.words for cell in cells)
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from reports.parser.cyrillic import write_cyrillic_in_latin
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32768)
 def normalize_letters_and_digits(text: str) -> str:
     """Return lower-case letters and digits without accents, others as blanks.
 

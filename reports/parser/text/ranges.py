@@ -205,7 +205,7 @@ def looks_like_range(text: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def is_plain_numeric_range(text: str) -> bool:
     """Return whether a text is only a numeric range, brackets aside."""
     plain = _tidy(text)

@@ -230,7 +230,7 @@ def infer_value_type(value: str) -> ResultType:
     return ResultType.COMMENT
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def is_numeric_value(text: str) -> bool:
     """Return whether the text is a measured value in digits, of any written form."""
     plain = replace_comparison_words_with_sign(text)
@@ -240,7 +240,7 @@ def is_numeric_value(text: str) -> bool:
     ) or bool(re.fullmatch(rf"{_SIGNED}\s*%|{COMPARATOR}\s*{_SIGNED}\s*%", plain))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)
 def is_worded_value(text: str) -> bool:
     """Return whether the text is a finding in words: Non reactive, 1+, Amber, clear."""
     plain = text.strip()
@@ -268,7 +268,7 @@ def is_not_reported(text: str) -> bool:
     return bool(_BLANK.fullmatch(text)) or bool(_PENDING.match(text))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=16384)
 def is_out_of_range_flag(text: str) -> bool:
     """Return whether the text is only a flag for a value out of range."""
     return bool(FLAG.fullmatch(text.strip()))
