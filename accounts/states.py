@@ -75,6 +75,7 @@ class NoticeKind(TextChoices):
     FAILING_ENDPOINT = "failing_endpoint", gettext_lazy("Failing endpoints")
     SILENT_SOURCE = "silent_source", gettext_lazy("Silent sources")
     FAILED_SOURCE = "failed_source", gettext_lazy("Failed sources")
+    ORDER_APPROVAL = "order_approval", gettext_lazy("Orders to approve")
 
 
 class NoticeLevel(TextChoices):
@@ -212,7 +213,13 @@ _NOTICE_AREAS = {
     NoticeKind.FAILING_ENDPOINT: (Area.WEBHOOKS, Area.WEBHOOKS, NoticeLevel.AT_ONCE),
     NoticeKind.SILENT_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
     NoticeKind.FAILED_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
+    NoticeKind.ORDER_APPROVAL: (
+        *(Area.APPROVE_ORDERS, Area.APPROVE_ORDERS),
+        NoticeLevel.AT_ONCE,
+    ),
 }
+# Of these, only who acts on them may be told.
+_FOR_WHO_ACTS = {NoticeKind.ORDER_APPROVAL}
 
 
 def list_selectable_notice_levels(kind: NoticeKind) -> list[NoticeLevel]:
@@ -226,7 +233,10 @@ def may_receive_notice(
 ) -> bool:
     """Return whether a member with these roles may receive this kind."""
     return roles_allow_access(
-        roles=roles, area=_NOTICE_AREAS[kind][0], write=False, environment=environment
+        roles=roles,
+        area=_NOTICE_AREAS[kind][0],
+        write=kind in _FOR_WHO_ACTS,
+        environment=environment,
     )
 
 

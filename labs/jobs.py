@@ -53,6 +53,7 @@ from labs.operations.orders.requisitions import (
     enqueue_due_requisitions,
 )
 from labs.operations.outbound import EXCHANGE_JOB
+from labs.operations.physicians.waiting_notices import post_approval_notices
 from labs.operations.results.critical import (
     MAIL_JOB,
     escalate_overdue_alerts,
@@ -138,6 +139,12 @@ def process_hl7_folder(
         lab_slug=lab_slug,
         account_id=UUID(account_id) if account_id else None,
     )
+
+
+@periodic_job("*/5 * * * *", "labs.notify_physicians")
+def notify_physicians_of_waiting_orders() -> None:
+    """Post notices to physicians for whom orders wait."""
+    post_approval_notices(at=timezone.now())
 
 
 @periodic_job("* * * * *", "labs.look_for_hl7")

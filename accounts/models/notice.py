@@ -10,6 +10,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from accounts.models.member import Member
 from accounts.models.team import Membership
 from accounts.states import NoticeKind
 from portal.lib.table_rules import RetentionRule, TableRules
@@ -63,7 +64,8 @@ class Notice(TenantOwned):
     """An event, unique by `key` within its kind.
 
     `words` is a sentence that names no user; `path` is the page that tells more. One
-    that `is_late` says that something has waited too long.
+    that `is_late` says that something has waited too long. With `only_for` it is of
+    that member alone.
     """
 
     rules = TableRules(
@@ -79,6 +81,13 @@ class Notice(TenantOwned):
     words = models.CharField(max_length=WORDS_MAX_LENGTH)
     path = models.CharField(max_length=300)
     is_late = models.BooleanField(default=False)
+    only_for = models.ForeignKey(
+        Member,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        db_index=False,
+    )
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):

@@ -59,13 +59,17 @@ class MailRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NoticeEvent:
-    """An event to notify members about; the fields are those of Notice."""
+    """An event to notify members about; the fields are those of Notice.
+
+    `only_for_id` is the one member who is notified, None for all who chose the kind.
+    """
 
     kind: NoticeKind
     key: str
     words: str
     path: str
     is_late: bool = False
+    only_for_id: UUID | None = None
 
 
 @transaction.atomic
@@ -173,6 +177,7 @@ def _create_copies(
             "words": event.words,
             "path": event.path,
             "is_late": event.is_late,
+            "only_for_id": event.only_for_id,
             "at": at,
         },
     )

@@ -142,6 +142,8 @@ def list_recipients_of_notice(
     """
     notified: list[tuple[Recipient, NoticeLevel]] = []
     for each in recipients:
+        if notice.only_for_id not in (None, each.membership.member_id):
+            continue
         level = each.preferences.levels.get(NoticeKind(notice.kind), NoticeLevel.OFF)
         if level == NoticeLevel.LATE and notice.is_late:
             level = NoticeLevel.AT_ONCE

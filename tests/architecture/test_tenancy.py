@@ -62,6 +62,7 @@ UNSCOPED_MODULES = {
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
     "labs/operations/appointments/calendar_feeds.py": "an address names no tenant",
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
+    "labs/operations/physicians/waiting_notices.py": "looks at orders of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
     "labs/operations/results/critical_reports.py": "by keys of one tenant",
     "labs/operations/results/parsed_reports.py": "updates of one tenant's results",

@@ -63,6 +63,12 @@ _HINTS = {
             "Sent at most once a day per source."
         )
     ),
+    NoticeKind.ORDER_APPROVAL: (
+        gettext_lazy(
+            "Orders that wait for you, also as a stand-in. Sent at most once an hour,"
+            " and again after a day while any waits."
+        )
+    ),
 }
 
 

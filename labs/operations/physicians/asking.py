@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from labs.models import OrderApproval
+from labs.operations.physicians.profiles import build_npi_refusal
 from labs.operations.production import require_delegated_physician, require_physician
 from labs.queries.physicians import practising_physicians
+from labs.states.physicians import is_npi
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -27,11 +29,15 @@ def require_ordering_physician(
 ) -> None:
     """Refuse an order that no physician orders or can approve.
 
-    Where the team's physicians approve, one of them with a license in the patient's
-    `state` must be there, and be the named one if one is named. Raises:
-    physician_missing; physician_not_registered, physician_not_licensed;
+    In production a named physician's NPI has its check digit; the sandbox takes made-up
+    ones, as clients' examples have. Where the team's physicians approve, one of them
+    with a license in the patient's `state` must be there, and be the named one if one
+    is named. Raises:
+    npi_invalid; physician_missing; physician_not_registered, physician_not_licensed;
     physician_required. Source: Contract 6.4, D23; Ours: the team's own physicians.
     """
+    if physician is not None and not (tenant.is_sandbox or is_npi(physician["npi"])):
+        raise build_npi_refusal("physician")
     if not tenant.order_approval_enabled:
         require_physician(tenant=tenant, account=account, physician=physician)
         return

@@ -65,11 +65,7 @@ def save_physician_profile(
     """
     member_id = _get_member_id(tenant, actor)
     if not is_npi(profile.npi):
-        raise DomainError(
-            "npi_invalid",
-            _("This is no NPI: its check digit is wrong. Compare the 10 digits."),
-            "npi",
-        )
+        raise build_npi_refusal("npi")
     if not profile.licensed_states or set(profile.licensed_states) - US_STATES:
         raise DomainError(
             "states_invalid", _("Choose the states of the licenses."), "licensed_states"
@@ -120,6 +116,15 @@ def save_physician_profile(
             changes={"fields": changed},
         )
     return physician
+
+
+def build_npi_refusal(field: str) -> DomainError:
+    """Return the refusal of a text that is no NPI, at a field."""
+    return DomainError(
+        "npi_invalid",
+        _("This is no NPI: its check digit is wrong. Compare the 10 digits."),
+        field,
+    )
 
 
 def _get_member_id(tenant: Tenant, actor: Actor) -> UUID:

@@ -116,4 +116,5 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
                 ("nora@alice.example", "Daily"),
             ],
         ),
+        ("Orders to approve", []),
     ]
