@@ -44,6 +44,15 @@ class VisitConfirmation(OpenChoices):
     STAFF = "staff", gettext_lazy("Staff, after asking the site")
 
 
+class AgreedBy(OpenChoices):
+    """How a center agreed to a visit that staff enters. Source: Ours."""
+
+    PHONE = "phone", gettext_lazy("Phone")
+    EMAIL = "email", gettext_lazy("Email")
+    WEBSITE = "website", gettext_lazy("Website")
+    IN_PERSON = "in_person", gettext_lazy("In person")
+
+
 def parse_service_center_capability(text: str) -> Capability | None:
     """Return the capability a filter means; None if it has no meaning here.
 

@@ -186,6 +186,11 @@ urlpatterns = [
         name="visit_calendar",
     ),
     path(
+        "orders/<uuid:order_id>/visit/enter/",
+        outcomes.enter_visit_dialog,
+        name="enter_visit",
+    ),
+    path(
         "orders/<uuid:order_id>/visit/time/",
         outcomes.set_appointment_time,
         name="set_visit_time",

@@ -150,9 +150,15 @@ class AppointmentCard:
     may_set_time: bool = False
     may_complete: bool = False
     may_confirm: bool = False
+    is_at_center: bool = False
     closed: str = ""
     may_watch: bool = False
     is_watched: bool = False
+
+    @property
+    def can_enter(self) -> bool:
+        """Return whether the member can enter a visit agreed with a center."""
+        return self.may_book and not self.closed and self.is_at_center
 
     @property
     def can_book(self) -> bool:
@@ -214,6 +220,7 @@ def build_appointment_card(
         and active is not None
         and has_home_visit_started(active),
         may_confirm=may_write and active is not None and is_waiting_for_site(active),
+        is_at_center=TYPE_OF_METHOD[order.method] == AppointmentType.SERVICE_CENTER,
         closed=closed,
         may_watch=watches and bool(closed),
         is_watched=watches

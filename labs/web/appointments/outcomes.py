@@ -17,13 +17,20 @@ from labs.operations.appointments.changes import (
     complete_appointment,
     schedule_requested_appointment,
 )
+from labs.operations.appointments.entered_visits import (
+    EnteredVisit,
+    enter_agreed_visit,
+    get_visit_place,
+)
 from labs.operations.appointments.site_confirmation import (
     confirm_visit_by_staff,
     is_waiting_for_site,
 )
 from labs.queries.appointments.appointments import find_active_appointment
 from labs.queries.orders.orders import get_order_with_details
+from labs.states.accounts import US_STATES
 from labs.states.appointments import NOTES_MAX_LENGTH
+from labs.states.service_centers import AgreedBy
 from labs.web.appointments.card import has_home_visit_started, needs_appointment_time
 from portal.lib.errors import DomainError
 from portal.lib.periods import (
@@ -46,8 +53,8 @@ _USUAL_MINUTES = 30
 _LONGEST_MINUTES = 480
 
 
-class AppointmentTimeForm(forms.Form):
-    """The visit's local time and the provider's number for it."""
+class LocalTimeForm(forms.Form):
+    """A visit's day, time and length, on the clock of its place."""
 
     day = forms.DateField(
         label=gettext_lazy("Day"),
@@ -63,6 +70,31 @@ class AppointmentTimeForm(forms.Form):
         max_value=_LONGEST_MINUTES,
         initial=_USUAL_MINUTES,
     )
+
+    def read_span(self, time_zone: str) -> tuple[datetime, datetime] | None:
+        """Return start and end in UTC; None, with the error, for a skipped time."""
+        data = self.cleaned_data
+        try:
+            start = convert_local_time_to_utc(
+                datetime.combine(data["day"], data["time"]),
+                find_time_zone_by_name(time_zone),
+            )
+        except SkippedTime:
+            self.add_error(
+                "time", _("Clocks skip this time on that day. Enter another time.")
+            )
+            return None
+        return start, start + timedelta(minutes=data["minutes"])
+
+    def add_refusal(self, refused: DomainError) -> None:
+        """Show a refusal at the field that it names, else above the form."""
+        field = "day" if refused.field == "start_at" else refused.field
+        self.add_error(field if field in self.fields else None, refused.message)
+
+
+class AppointmentTimeForm(LocalTimeForm):
+    """The visit's local time and the provider's number for it."""
+
     external_id = forms.CharField(
         label=gettext_lazy("Provider's visit number"), max_length=100, required=False
     )
@@ -80,29 +112,8 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         return _redirect_to_order(request, order)
     form = AppointmentTimeForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        local = datetime.combine(data["day"], data["time"])
-        try:
-            start = convert_local_time_to_utc(
-                local, find_time_zone_by_name(visit.time_zone)
-            )
-            schedule_requested_appointment(
-                order=order,
-                actor=request.actor,
-                start_at=start,
-                end_at=start + timedelta(minutes=data["minutes"]),
-                external_id=data["external_id"],
-            )
-        except SkippedTime:
-            form.add_error(
-                "time",
-                _("Clocks skip this time on that day. Enter another time."),
-            )
-        except DomainError as refused:
-            form.add_error(
-                "day" if refused.field == "start_at" else None, refused.message
-            )
-        else:
+        span = form.read_span(visit.time_zone)
+        if span is not None and _set_time(request, order, form, span):
             messages.success(request, _("Visit time saved. The visit is confirmed."))
             return _redirect_to_order(request, order)
     return render_form(
@@ -114,6 +125,102 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         status=422 if form.errors else 200,
         form=form,
         visit=visit,
+        section="orders",
+    )
+
+
+def _set_time(
+    request: TenantRequest,
+    order: Order,
+    form: AppointmentTimeForm,
+    span: tuple[datetime, datetime],
+) -> bool:
+    try:
+        schedule_requested_appointment(
+            order=order,
+            actor=request.actor,
+            start_at=span[0],
+            end_at=span[1],
+            external_id=form.cleaned_data["external_id"],
+        )
+    except DomainError as refused:
+        form.add_refusal(refused)
+        return False
+    return True
+
+
+class EnteredVisitForm(LocalTimeForm):
+    """A visit as agreed with a center, and who there agreed, and how."""
+
+    site_name = forms.CharField(label=gettext_lazy("Center"), max_length=150)
+    first_line = forms.CharField(label=gettext_lazy("Street address"), max_length=200)
+    city = forms.CharField(label=gettext_lazy("City"), max_length=100)
+    state = forms.ChoiceField(
+        label=gettext_lazy("State"),
+        choices=[(one, one) for one in ("", *sorted(US_STATES))],
+        error_messages={"required": gettext_lazy("Choose the state.")},
+    )
+    zip_code = forms.CharField(label=gettext_lazy("ZIP code"), max_length=10)
+    agreed_with = forms.CharField(
+        label=gettext_lazy("Agreed with"),
+        max_length=NOTES_MAX_LENGTH,
+        error_messages={
+            "required": gettext_lazy("Enter who at the center agreed to the visit.")
+        },
+    )
+    agreed_by = forms.ChoiceField(
+        label=gettext_lazy("By"),
+        choices=lambda: [("", ""), *AgreedBy.offered()],
+        error_messages={"required": gettext_lazy("Choose how the center agreed.")},
+    )
+    external_id = forms.CharField(
+        label=gettext_lazy("Center's visit number"), max_length=100, required=False
+    )
+    notes = forms.CharField(
+        label=gettext_lazy("Note"), max_length=NOTES_MAX_LENGTH, required=False
+    )
+
+    def read_visit(self) -> EnteredVisit | None:
+        """Return the visit of a valid form; None, with the error, for a skipped time.
+
+        Raises: zip_code_unknown.
+        """
+        data = self.cleaned_data
+        span = self.read_span(get_visit_place(data["zip_code"]).time_zone)
+        if span is None:
+            return None
+        taken = {"day", "time", "minutes"}
+        return EnteredVisit(
+            start_at=span[0],
+            end_at=span[1],
+            **{name: text for name, text in data.items() if name not in taken},
+        )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def enter_visit_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Enter a visit that was agreed with a center."""
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    form = EnteredVisitForm(read_posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            visit = form.read_visit()
+            if visit is not None:
+                enter_agreed_visit(order=order, actor=request.actor, visit=visit)
+                messages.success(request, _("Visit entered. It is confirmed."))
+                return _redirect_to_order(request, order)
+        except DomainError as refused:
+            form.add_refusal(refused)
+    return render_form(
+        request,
+        "labs/_enter_visit.html",
+        title=_("Enter an agreed visit"),
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
+        status=422 if form.errors else 200,
+        form=form,
         section="orders",
     )
 
@@ -151,8 +258,9 @@ def confirm_appointment_dialog(request: TenantRequest, order_id: UUID) -> HttpRe
                 external_id=form.cleaned_data["external_id"],
             )
         except DomainError as refused:
-            known = refused.field if refused.field in form.fields else None
-            form.add_error(known, refused.message)
+            form.add_error(
+                refused.field if refused.field in form.fields else None, refused.message
+            )
         else:
             messages.success(request, _("Visit confirmed."))
             return _redirect_to_order(request, order)

@@ -230,6 +230,7 @@ def test_the_named_physician_is_asked_and_their_stand_in_while_they_are_away(
     ("named", "code"),
     [
         ({**PHYSICIAN, "npi": "1987654328"}, "physician_not_registered"),
+        ({**PHYSICIAN, "npi": "1234567890"}, "npi_invalid"),
         ({**PHYSICIAN, "npi": SECOND}, "physician_not_licensed"),
     ],
 )

@@ -328,3 +328,41 @@ def test_a_home_visit_that_has_begun_is_noted_as_done(
     assert Appointment.objects.for_tenant(alice_tenant).get().status == "completed"
     requested.refresh_from_db()
     assert requested.status.endswith(".draw_completed")
+
+
+def test_a_visit_agreed_elsewhere_is_entered_on_the_clock_of_its_center(
+    alice_web, alice_tenant
+):
+    order = make_bookable_order(tenant=alice_tenant)
+    fields = {
+        "site_name": "Corner Clinic",
+        "first_line": "9 Example Road",
+        "city": "Phoenix",
+        "state": "AZ",
+        "zip_code": "10001",
+        "day": "2026-03-09",
+        "time": "08:15",
+        "minutes": "30",
+        "agreed_with": "Front desk",
+        "agreed_by": "phone",
+    }
+    offered = card(alice_web, order)
+
+    elsewhere = alice_web.post(url(order, "enter_visit"), fields)
+    unsaid = alice_web.post(
+        url(order, "enter_visit"), {**fields, "agreed_with": "", "agreed_by": ""}
+    )
+    before = Appointment.objects.for_tenant(alice_tenant).count()
+    done = alice_web.post(url(order, "enter_visit"), {**fields, "zip_code": "85004"})
+    again = alice_web.post(url(order, "enter_visit"), {**fields, "zip_code": "85004"})
+
+    assert offered.can_enter
+    assert (elsewhere.status_code, unsaid.status_code, before) == (422, 422, 0)
+    assert "This ZIP code is in NY." in elsewhere.text
+    assert "Enter who at the center agreed to the visit." in unsaid.text
+    assert done["Location"] == url(order, "order")
+    visit = Appointment.objects.for_tenant(alice_tenant).get()
+    assert visit.start_at == datetime(2026, 3, 9, 15, 15, tzinfo=UTC)
+    assert (visit.status, visit.confirmed_by) == ("confirmed", "staff")
+    assert "This order already has a visit." in again.text
+    assert not card(alice_web, order).can_enter
