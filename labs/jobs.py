@@ -143,7 +143,7 @@ def process_hl7_folder(
 
 @periodic_job("*/5 * * * *", "labs.notify_physicians")
 def notify_physicians_of_waiting_orders() -> None:
-    """Post notices to physicians for whom orders wait."""
+    """Post notices to physicians who have orders to approve."""
     post_approval_notices(at=timezone.now())
 
 

@@ -65,6 +65,7 @@ REASONS = {
         " reports/upload/"
         " users/<str:user_id>/sources/<str:provider>/disconnect/"
         " orders/<uuid:order_id>/advance/ orders/<uuid:order_id>/cancel/"
+        " orders/<uuid:order_id>/visit/enter/"
         " orders/<uuid:order_id>/labels/ reports/<str:job_id>/amend/"
         " unmatched/<uuid:lab_report_id>/reject/"
         " unmatched/messages/<uuid:lab_message_id>/dismiss/"

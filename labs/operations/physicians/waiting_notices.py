@@ -34,7 +34,7 @@ REMIND_AFTER = timedelta(days=1)
 
 
 def post_approval_notices(*, at: datetime) -> int:
-    """Post a notice for each physician for whom orders wait; return how many.
+    """Post a notice for each physician who has orders to approve; return how many.
 
     Over all tenants. A physician who is away with a stand-in gets none, the stand-in
     does. A notice has the number of orders alone, and follows the member's own choice
