@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0007_api_calls_by_tenant'),
+        ('accounts', '0008_source_reconnect_mails'),
     ]
 
     operations = [
