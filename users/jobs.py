@@ -24,6 +24,7 @@ from users.operations.imports.runs import (
     mark_health_data_import_failed,
     run_health_data_import,
 )
+from users.operations.imports.status import cancel_unconfirmed_imports
 from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,
     fail_connection_pulls,
@@ -231,7 +232,8 @@ def import_uploaded_health_data(*, tenant_pk: int, job_id: str) -> None:
 
 @periodic_job("50 3 * * *", "users.sweep_orphan_imports")
 def remove_orphan_import_files() -> None:
-    """Delete files that no import refers to; daily."""
+    """Cancel unconfirmed imports, and delete files that no import refers to; daily."""
+    cancel_unconfirmed_imports()
     delete_orphan_import_files()
 
 

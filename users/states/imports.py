@@ -35,6 +35,7 @@ class ImportStatus(OpenChoices):
 
     WAITING = "waiting", gettext_lazy("Waiting")  # for a worker
     READING = "reading", gettext_lazy("Reading")  # the whole file is read and checked
+    READY = "ready", gettext_lazy("Ready to store")  # a member confirms the plan
     STORING = (
         "storing",
         gettext_lazy("Storing"),
@@ -54,7 +55,12 @@ class ImportStatus(OpenChoices):
 
 
 OPEN_IMPORTS = frozenset(
-    {ImportStatus.WAITING, ImportStatus.READING, ImportStatus.STORING}
+    {
+        ImportStatus.WAITING,
+        ImportStatus.READING,
+        ImportStatus.READY,
+        ImportStatus.STORING,
+    }
 )
 _ENDS = {ImportStatus.FAILED, ImportStatus.CANCELLED}
 IMPORT_MOVES: Transitions[ImportStatus] = Transitions(
@@ -62,10 +68,12 @@ IMPORT_MOVES: Transitions[ImportStatus] = Transitions(
         ImportStatus.WAITING: {ImportStatus.READING, *_ENDS},
         # A run that was cut short reads again.
         ImportStatus.READING: {
+            ImportStatus.READY,
             ImportStatus.STORING,
             ImportStatus.REFUSED,
             *_ENDS,
         },
+        ImportStatus.READY: {ImportStatus.STORING, *_ENDS},
         ImportStatus.STORING: {ImportStatus.COMPLETED, *_ENDS},
         ImportStatus.COMPLETED: set(),
         ImportStatus.REFUSED: set(),

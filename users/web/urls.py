@@ -109,6 +109,11 @@ urlpatterns = [
         name="import",
     ),
     path(
+        "users/<str:user_id>/imports/<str:import_id>/confirm/",
+        imports.confirm_data_import,
+        name="confirm_import",
+    ),
+    path(
         "users/<str:user_id>/imports/<str:import_id>/cancel/",
         imports.cancel_data_import,
         name="cancel_import",

@@ -20,7 +20,6 @@ from users.operations.imports.runs import DEFAULT_PROVIDER, run_health_data_impo
 from users.operations.imports.submission import ImportRequest, create_health_data_import
 from users.queries import find_user_by_client_user_id, live_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
-from users.wearables.formats.parts import read_import_file_parts
 from users.wearables.formats.sniffing import detect_file_format
 from users.wearables.formats.staging import parse_file_into_parts
 from users.wearables.providers import PROVIDERS
@@ -114,16 +113,9 @@ class Command(BaseCommand):
                 context=context,
                 on_progress=lambda _: None,
             )
-            found: dict[str, tuple[int, str, str]] = {}
-            for part in read_import_file_parts(Path(parts.name)):
-                rows, first, last = found.get(part.resource, (0, part.first, part.last))
-                found[part.resource] = (
-                    rows + len(part.elements),
-                    min(first, part.first),
-                    max(last, part.last),
-                )
-        for resource, (rows, first, last) in sorted(found.items()):
-            self.stdout.write(f"{resource}: {rows}, {first[:10]} to {last[:10]}")
+        for resource, planned in sorted(staged.plan.items()):
+            first, last = planned["first"][:10], planned["last"][:10]
+            self.stdout.write(f"{resource}: {planned['rows']}, {first} to {last}")
         self._report_drops(staged.drops)
         self.stdout.write(f"Times without a zone are read in {context.time_zone}.")
         self.stdout.write("Nothing was stored.")

@@ -58,7 +58,7 @@ class _Stopped(Exception):
 def run_health_data_import(
     *, tenant_pk: int, job_id: UUID, watch: Watch | None = None
 ) -> None:
-    """Run an import from its current status to its end.
+    """Run an import from its current status to its end, or to a member's confirmation.
 
     `watch` is called with the import as it goes on, a few times a second. Safe to
     repeat and to run twice at once. Reading that was cut short starts again, storing
@@ -68,7 +68,7 @@ def run_health_data_import(
     if job is None or not job.is_open:
         return
     try:
-        if job.status != ImportStatus.STORING:
+        if job.status in {ImportStatus.WAITING, ImportStatus.READING}:
             _read(job, watch)
         if job.status == ImportStatus.STORING:
             _store(job, watch)
@@ -98,6 +98,9 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
             job=job, to=ImportStatus.READING, started_at=timezone.now()
         )
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
+    context = build_batch_parsing_context(
+        user=user, provider=job.provider or DEFAULT_PROVIDER, now=timezone.now()
+    )
     try:
         # Another run may be at it as well, and keeps the same.
         with (
@@ -109,11 +112,7 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
                 Path(parts.name),
                 format_=ImportFormat(job.format),
                 file_name=job.file_name,
-                context=build_batch_parsing_context(
-                    user=user,
-                    provider=job.provider or DEFAULT_PROVIDER,
-                    now=timezone.now(),
-                ),
+                context=context,
                 on_progress=_ProgressWriter(job, watch),
             )
     except FileRefused as refusal:
@@ -125,9 +124,10 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
         return
     change_import_status(
         job=job,
-        to=ImportStatus.STORING,
+        to=ImportStatus.READY if job.needs_confirmation else ImportStatus.STORING,
         batches=staged.parts,
         read_at=timezone.now(),
+        time_zone=context.time_zone,
         **found,
     )
 
@@ -141,6 +141,7 @@ def _found(staged: Staged) -> dict[str, Any]:
         "rows_accepted": staged.rows_read - staged.rows_dropped,
         "rows_dropped": staged.rows_dropped,
         "drops": staged.drops,
+        "plan": staged.plan,
     }
 
 

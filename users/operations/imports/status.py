@@ -5,20 +5,25 @@ The file of an import that ends is deleted when the transaction commits.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.operations.audit.entries import record_change
+from portal.lib.actor import Actor
 from portal.lib.database.transitions import move_status
+from portal.lib.errors import DomainError
+from portal.lib.tenancy import acting_for
+from users.models import ImportJob
 from users.operations.imports.files import delete_import_upload
 from users.states.imports import IMPORT_MOVES, OPEN_IMPORTS, ImportStatus
 
-if TYPE_CHECKING:
-    from portal.lib.actor import Actor
-    from users.models import ImportJob
+SWEEPER = Actor.system("users.sweep_orphan_imports")
+# Ours: long enough to come back to a page, short for a file that nobody wants.
+CONFIRM_WITHIN = timedelta(days=1)
 
 
 def cancel_health_data_import(*, job: ImportJob, actor: Actor) -> ImportJob:
@@ -50,6 +55,22 @@ def change_import_status(
         changes["stored_as"] = ""
     move_status(job, moves=IMPORT_MOVES, to=to, **changes)
     return job
+
+
+def cancel_unconfirmed_imports() -> int:
+    """Cancel imports whose plan no member confirmed in a day; return how many.
+
+    Works over all tenants. Source: Ours: their files are health data without a use.
+    """
+    old = ImportJob.unscoped.filter(
+        status=ImportStatus.READY, read_at__lt=timezone.now() - CONFIRM_WITHIN
+    )
+    jobs = list(old.select_related("tenant__team", "user"))
+    for job in jobs:
+        job.user.tenant = job.tenant
+        with acting_for(job.tenant), suppress(DomainError):  # it has just gone on
+            cancel_health_data_import(job=job, actor=SWEEPER)
+    return len(jobs)
 
 
 def record_import_change(

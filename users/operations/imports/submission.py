@@ -19,9 +19,9 @@ from users.models import ImportJob
 from users.models.import_job import FILE_NAME_MAX_LENGTH
 from users.operations.imports.files import delete_import_upload, write_import_upload
 from users.operations.imports.runs import DEFAULT_PROVIDER, IMPORT_JOB
-from users.operations.imports.status import record_import_change
+from users.operations.imports.status import change_import_status, record_import_change
 from users.queries import lock_user
-from users.states.imports import ImportFormat
+from users.states.imports import ImportFormat, ImportStatus
 from users.wearables.formats.sniffing import detect_file_format
 from users.wearables.formats.vendors import PROVIDERS as PROVIDERS_OF_FORMATS
 from users.wearables.providers import PROVIDERS
@@ -60,11 +60,16 @@ class _CheckedUpload:
 
 
 def start_health_data_import(
-    *, user: User, actor: Actor, request: ImportRequest
+    *,
+    user: User,
+    actor: Actor,
+    request: ImportRequest,
+    needs_confirmation: bool = False,
 ) -> ImportJob:
     """Store an uploaded file and enqueue its import, with status `waiting`.
 
-    A file whose first bytes are not health data is refused at once and not stored.
+    A file whose first bytes are not health data is refused at once and not stored. With
+    `needs_confirmation`, the import stops at its plan, see confirm_health_data_import.
 
     Raises: file_too_large (413); scanner_unavailable, storage_unavailable (503);
     file_infected, provider_unknown, too_many_imports, file_empty,
@@ -73,14 +78,29 @@ def start_health_data_import(
     Source: Ours (the specification is silent on files).
     """
     with _store_upload(request) as upload:
-        job = _create_import_job(user, actor, request, upload)
-        enqueue_job(
-            IMPORT_JOB,
-            tenant=user.tenant,
-            lock=f"import:{job.id}",
-            job_id=str(job.id),
+        job = _create_import_job(
+            user, actor, request, upload, needs_confirmation=needs_confirmation
         )
+        _enqueue(job)
     return job
+
+
+@transaction.atomic
+def confirm_health_data_import(*, job: ImportJob, actor: Actor) -> ImportJob:
+    """Store what the plan of a read import says: enqueue its run again.
+
+    Raises: transition_not_allowed, unless its status is `ready`. Source: Ours.
+    """
+    change_import_status(job=job, to=ImportStatus.STORING)
+    record_import_change(job, actor, "confirm_import")
+    _enqueue(job)
+    return job
+
+
+def _enqueue(job: ImportJob) -> None:
+    enqueue_job(
+        IMPORT_JOB, tenant=job.tenant, lock=f"import:{job.id}", job_id=str(job.id)
+    )
 
 
 def create_health_data_import(
@@ -119,7 +139,12 @@ def _store_upload(request: ImportRequest) -> Iterator[_CheckedUpload]:
 
 
 def _create_import_job(
-    user: User, actor: Actor, request: ImportRequest, checked: _CheckedUpload
+    user: User,
+    actor: Actor,
+    request: ImportRequest,
+    checked: _CheckedUpload,
+    *,
+    needs_confirmation: bool = False,
 ) -> ImportJob:
     user = lock_user(user)
     _check_open(user)
@@ -133,6 +158,7 @@ def _create_import_job(
         stored_as=upload.name,
         size=upload.size,
         sha256=upload.sha256,
+        needs_confirmation=needs_confirmation,
     )
     job.save(force_insert=True)
     record_import_change(job, actor, "start_import", format=str(format_))

@@ -71,7 +71,8 @@ class Progress:
 class Staged:
     """The result of parsing: `parts` to store, and skipped rows by reason.
 
-    `drops` is {reason: {what: rows}}.
+    `drops` is {reason: {what: rows}}, `plan` {resource: {rows, first, last}} by the
+    contract's names, of what would be stored.
     """
 
     provider: str
@@ -80,6 +81,7 @@ class Staged:
     rows_read: int
     rows_dropped: int
     drops: dict[str, dict[str, int]]
+    plan: dict[str, dict[str, Any]]
 
 
 def parse_file_into_parts(
@@ -115,6 +117,7 @@ def parse_file_into_parts(
             rows_read=staging.rows_read,
             rows_dropped=staging.rows_dropped,
             drops={reason: dict(whats) for reason, whats in staging.drops.items()},
+            plan=staging.plan,
         )
 
 
@@ -127,6 +130,7 @@ class _Staging:
         self.rows_read = 0
         self.rows_dropped = 0
         self.drops: dict[str, dict[str, int]] = {}
+        self.plan: dict[str, dict[str, Any]] = {}
         self._samples: dict[tuple[str, Origin], list[dict[str, Any]]] = {}
         self._summaries: dict[tuple[str, Origin], list[SummaryRow]] = {}
         self._waiting = 0
@@ -203,7 +207,7 @@ class _Staging:
             self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(places))
             elements = [elements[place] for place in places]
         if elements:
-            self.writer.write(
+            self._write(
                 Part(
                     kind=PartKind.SAMPLES,
                     resource=slug,
@@ -265,7 +269,7 @@ class _Staging:
             elements.append(row.element)
         if elements:
             places = [each.place for each in read]
-            self.writer.write(
+            self._write(
                 Part(
                     kind=PartKind.SUMMARIES,
                     resource=slug,
@@ -289,7 +293,7 @@ class _Staging:
             self._drop(DropReason.BAD_VALUE, STREAM_RESOURCE)
             return
         place = workout.place
-        self.writer.write(
+        self._write(
             Part(
                 kind=PartKind.STREAM,
                 resource=STREAM_RESOURCE,
@@ -300,6 +304,20 @@ class _Staging:
                 workout_id=workout.id,
             )
         )
+
+    def _write(self, part: Part) -> None:
+        """Write a part, and add it to the plan."""
+        self.writer.write(part)
+        name = part.resource
+        if part.kind == PartKind.SAMPLES:
+            name = TIMESERIES[name].event_resource
+        old = self.plan.get(name, {"rows": 0, "first": part.first, "last": part.last})
+        # Both are UTC and of one form, so that they sort as texts.
+        self.plan[name] = {
+            "rows": old["rows"] + len(part.elements),
+            "first": min(old["first"], part.first),
+            "last": max(old["last"], part.last),
+        }
 
     def _context_of(self, origin: Origin) -> Context:
         """Return the context of a row's source, of which the ID of a summary is."""

@@ -27,14 +27,18 @@ from portal.lib.web.views import (
 from users.operations.imports.files import BODY_MAX_BYTES
 from users.operations.imports.runs import DEFAULT_PROVIDER
 from users.operations.imports.status import cancel_health_data_import
-from users.operations.imports.submission import ImportRequest, start_health_data_import
+from users.operations.imports.submission import (
+    ImportRequest,
+    confirm_health_data_import,
+    start_health_data_import,
+)
 from users.queries import live_user, user_overview
 from users.queries.imports import (
     find_earlier_import_of_same_file,
     get_health_data_import,
     list_health_data_imports,
 )
-from users.states.imports import DropReason, ImportRefusal
+from users.states.imports import DropReason, ImportRefusal, ImportStatus
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -96,7 +100,10 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
         )
         try:
             job = start_health_data_import(
-                user=user, actor=request.actor, request=import_request
+                user=user,
+                actor=request.actor,
+                request=import_request,
+                needs_confirmation=True,
             )
         except NotFound:
             raise
@@ -132,11 +139,28 @@ def show_health_data_import(
         user=user,
         job=job,
         resources=sorted(job.counts.items()),
+        plan=sorted(job.plan.items()) if job.status == ImportStatus.READY else [],
+        rows=sum(each["rows"] for each in job.plan.values()),
         drops=_drops(job),
         refusal=ImportRefusal.known(job.failure),
         before=find_earlier_import_of_same_file(job),
         poll_seconds=_poll_seconds(job),
     )
+
+
+@require_POST
+@require_right(Area.USERS, write=True)
+def confirm_data_import(
+    request: TenantRequest, user_id: str, import_id: str
+) -> HttpResponse:
+    """Store what the plan of an import says."""
+    user = _user(request, user_id)
+    job = _job(user, import_id)
+    try:
+        confirm_health_data_import(job=job, actor=request.actor)
+    except DomainError:
+        messages.info(request, _("The import was not waiting for a confirmation."))
+    return redirect_browser(request, _address(request, user, job))
 
 
 @require_POST
@@ -208,7 +232,7 @@ def _most_rows(
 
 
 def _poll_seconds(job: ImportJob) -> int:
-    if not job.is_open:
+    if not job.is_open or job.status == ImportStatus.READY:
         return 0
     age = (timezone.now() - job.created_at).total_seconds()
     return next((wait for limit, wait in _POLLS if age < limit), _SLOW_POLL_SECONDS)

@@ -3,14 +3,20 @@ from __future__ import annotations
 import pytest
 
 from portal.lib.errors import DomainError, NotFound
+from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive
 from tests.jobs import queued
+from tests.outbox import emitted
 from tests.users.holdings import stored_rows
 from tests.users.operations.imports.beats import BEATS, files, start
 from users.models import ImportJob, Sample
 from users.operations.imports.runs import IMPORT_JOB
-from users.operations.imports.submission import ImportRequest, start_health_data_import
+from users.operations.imports.submission import (
+    ImportRequest,
+    confirm_health_data_import,
+    start_health_data_import,
+)
 from users.operations.users.users import delete_user
 from users.states.imports import ImportStatus
 
@@ -28,6 +34,36 @@ def test_an_upload_waits_for_a_worker(user, alice_tenant):
     assert waiting.inputs == {"tenant_pk": alice_tenant.pk, "job_id": str(job.id)}
     assert waiting.lock == f"import:{job.id}"
     assert Sample.objects.filter(user_id=user.pk).count() == 0
+
+
+def test_a_plan_is_stored_once_a_member_confirms_it(user, alice_tenant, run, commits):
+    request = ImportRequest(file_name="beats.ndjson", chunks=[BEATS])
+    job = start_health_data_import(
+        user=user, actor=ACTOR, request=request, needs_confirmation=True
+    )
+    events = emitted(alice_tenant)
+
+    for _ in range(2):  # a job may run twice
+        assert run(job).status == ImportStatus.READY
+    assert job.plan == {
+        "heartrate": {
+            "rows": 2,
+            "first": "2026-02-28T10:00:00+00:00",
+            "last": "2026-02-28T10:01:00+00:00",
+        }
+    }
+    assert (job.time_zone, job.counts, job.batches_done) == ("UTC", {}, 0)
+    assert not Sample.objects.filter(user_id=user.pk).exists()
+    assert emitted(alice_tenant) == events
+
+    with commits():
+        confirm_health_data_import(job=job, actor=ACTOR)
+    assert run(job).status == ImportStatus.COMPLETED
+    assert Sample.objects.filter(user_id=user.pk).count() == 2
+    assert (changes_of(alice_tenant, "confirm_import"), files()) == ({}, [])
+    with pytest.raises(DomainError) as refused:
+        confirm_health_data_import(job=job, actor=ACTOR)
+    assert refused.value.code == "transition_not_allowed"
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.statements import count_statements
 from tests.users.holdings import stored_rows
-from users.models import ImportJob
-from users.operations.imports.runs import IMPORT_JOB
+from users.models import ImportJob, Sample
+from users.operations.imports.runs import IMPORT_JOB, run_health_data_import
 from users.states.imports import ImportStatus
 
 pytestmark = pytest.mark.django_db
@@ -48,6 +48,27 @@ def test_an_upload_leads_to_its_own_page(alice_web, alice_tenant, user):
     assert (reply.status_code, reply["Location"]) == (302, address(user, f"{job.id}/"))
     assert (job.file_name, job.provider) == ("beats.ndjson", "manual")
     assert [each.name for each in queued()].count(IMPORT_JOB) == 1
+
+
+def test_an_upload_is_planned_and_stored_on_confirmation(alice_web, alice_tenant, user):
+    post(alice_web, user)
+    job = ImportJob.objects.for_tenant(alice_tenant).get()
+    run_health_data_import(tenant_pk=alice_tenant.pk, job_id=job.id)
+
+    page = alice_web.get(address(user, f"{job.id}/"))
+
+    (planned,) = page.context["plan"]
+    assert planned[0] == "heartrate"
+    assert b"Store 1 record" in page.content
+    assert page.context["poll_seconds"] == 0
+    assert not Sample.objects.filter(user_id=user.pk).exists()
+    for _ in range(2):
+        reply = alice_web.post(address(user, f"{job.id}/confirm/"))
+        assert reply["Location"] == address(user, f"{job.id}/")
+    run_health_data_import(tenant_pk=alice_tenant.pk, job_id=job.id)
+    job.refresh_from_db()
+    assert job.status == ImportStatus.COMPLETED
+    assert Sample.objects.filter(user_id=user.pk).count() == 1
 
 
 def test_with_script_the_answer_says_where_to_go(alice_web, user):
