@@ -54,6 +54,7 @@ UNSCOPED_MODULES = {
     "users/operations/erasure.py": "erases by tenant key and user",
     "users/operations/users/export.py": "as erasure; the sweep of archives as well",
     "users/operations/imports/files.py": "as erasure; the sweep of files as well",
+    "users/operations/imports/status.py": "the sweep of unconfirmed imports as well",
     "reports/operations/reading/files.py": "the sweep of files works over all tenants",
     "labs/operations/catalogue/catalogue_changes.py": "a lab's tests are all teams'",
     "labs/operations/catalogue/import_catalogue.py": "a lab's tests are all teams'",

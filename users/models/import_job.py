@@ -34,9 +34,9 @@ class ImportJob(TenantOwned):
     `provider` is the source that the data is of, blank until the file tells it. The
     file is read whole first: `bytes_read` of `bytes_total` (of what an archive unpacks
     to). Its rows are accepted or dropped; `drops` counts why, {reason: {what: rows}}.
-    `plan` is what would be stored, {resource: {rows, first, last}}: with
-    `needs_confirmation` nothing is before a member confirms it. Times without a zone
-    are read in `time_zone`.
+    `plan` of a file that was read is {resource: {rows, first, last}}; if the import
+    `needs_confirmation`, nothing is stored before a member confirms it. Times without a
+    zone are read in `time_zone`.
     What was read waits in `batches` parts, of which `batches_done` are stored: the next
     run goes on there. `counts` says what became of them, by the contract's names of
     resources: {resource: {created, updated, unchanged, first, last}}, times in ISO, and
@@ -70,7 +70,7 @@ class ImportJob(TenantOwned):
     rows_dropped = models.BigIntegerField(default=0)
     drops = models.JSONField(default=dict)
     needs_confirmation = models.BooleanField(default=False, db_default=False)
-    plan = models.JSONField(default=dict, db_default={})
+    plan = models.JSONField(null=True)
     time_zone = models.CharField(max_length=64, blank=True, db_default="")
     batches = models.PositiveIntegerField(default=0)
     batches_done = models.PositiveIntegerField(default=0)

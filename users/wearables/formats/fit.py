@@ -132,8 +132,17 @@ _BROKEN: tuple[type[Exception], ...] = (
     EOFError,
 )
 _HOURS_16_BITS = 2**16
+_STRAP_TICKS = 1024
 _LONGEST_SECONDS = 3 * 24 * 3600
 _FIT_EPOCH = 631_065_600
+
+
+def _unpack_12_bits(packed: tuple[int, ...]) -> Iterator[int]:
+    """Yield the numbers of 12 bits of bytes, the lower bits first."""
+    for at in range(0, len(packed) - 2, 3):
+        low, middle, high = (each or 0 for each in packed[at : at + 3])
+        yield low | (middle & 0xF) << 8
+        yield middle >> 4 | high << 4
 
 
 class FitFile:
@@ -156,6 +165,7 @@ class FitFile:
         self._clock = 0
         self._rates: list[tuple[float, int]] = []
         self._strap_clock: float | None = None
+        self._strap_ticks = 0
 
     def rows(self) -> Iterator[Row]:
         """Yield workouts, streams, measures and what was lost. Raises: FileRefused."""
@@ -248,25 +258,34 @@ class FitFile:
         self._points.add(at.timestamp(), point)
 
     def _add_rates(self, frame: Any) -> None:
-        """Add heart rates that a strap kept under water and sent afterwards."""
-        rates = _value(frame, "filtered_bpm")
-        times = _value(frame, "event_timestamp")
+        """Add heart rates that a strap kept under water and sent afterwards.
+
+        The first message gives the strap's clock at a moment. Later ones have the last
+        12 bits of its ticks, two in three bytes. Source: FIT SDK, HR plugin.
+        """
         begins = _value(frame, "timestamp")
-        if isinstance(begins, datetime) and type(times) in (int, float):
-            # The first event is at this moment; later ones count on its clock.
-            self._strap_clock = begins.timestamp() - times
-        if isinstance(rates, list | tuple) and isinstance(times, list | tuple):
-            self._rates += [
-                (at, rate)
-                for at, rate in zip(times, rates, strict=False)
-                if type(at) in (int, float) and type(rate) is int
-            ]
+        ticks = _value(frame, "event_timestamp")
+        if isinstance(begins, datetime) and type(ticks) in (int, float):
+            part = _first_number(frame, ("fractional_timestamp",)) or 0
+            self._strap_clock = begins.timestamp() + part - ticks
+            self._strap_ticks = round(ticks * _STRAP_TICKS)
+            rate = _first_number(frame, ("filtered_bpm",))
+            if rate:
+                self._rates.append((begins.timestamp() + part, round(rate)))
+        rates = _value(frame, "filtered_bpm")
+        packed = _value(frame, "event_timestamp_12")
+        if self._strap_clock is None or not isinstance(packed, tuple):
+            return
+        rates = rates if isinstance(rates, tuple) else (rates,)
+        for short, rate in zip(_unpack_12_bits(packed), rates, strict=False):
+            self._strap_ticks += (short - self._strap_ticks) % 4096
+            if type(rate) is int and rate:
+                at = self._strap_clock + self._strap_ticks / _STRAP_TICKS
+                self._rates.append((at, rate))
 
     def _add_swim_rates(self) -> None:
-        if self._strap_clock is None:
-            return
         for at, rate in self._rates:
-            self._points.add(self._strap_clock + at, {"heartrate": rate})
+            self._points.add(at, {"heartrate": rate})
 
     def _add_length(self, frame: Any) -> None:
         """Add a length of a pool as a point at its end."""

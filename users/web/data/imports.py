@@ -132,6 +132,7 @@ def show_health_data_import(
         subject_id=job.id,
         user_uuid=user.uuid,
     )
+    plan = job.plan or {}
     return render_page(
         request,
         "users/import.html",
@@ -139,8 +140,8 @@ def show_health_data_import(
         user=user,
         job=job,
         resources=sorted(job.counts.items()),
-        plan=sorted(job.plan.items()) if job.status == ImportStatus.READY else [],
-        rows=sum(each["rows"] for each in job.plan.values()),
+        plan=sorted(plan.items()),
+        rows=sum(each["rows"] for each in plan.values()),
         drops=_drops(job),
         refusal=ImportRefusal.known(job.failure),
         before=find_earlier_import_of_same_file(job),

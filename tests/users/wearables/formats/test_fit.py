@@ -7,7 +7,7 @@ from io import BytesIO
 
 import pytest
 
-from tests.factories.fit import make_fit
+from tests.factories.fit import START, fit_file, fit_time, make_fit, pack_12_bits
 from tests.users.wearables.formats.reading import read
 from users.wearables.formats.refusals import FileRefused
 
@@ -141,3 +141,85 @@ def test_what_is_no_activity_is_refused_by_name(tmp_path, content, code, saw):
         read(tmp_path, content)
 
     assert (refused.value.code, refused.value.saw) == (code, saw)
+
+
+def test_heart_rates_that_a_strap_kept_are_points_of_the_swim(tmp_path):
+    began = fit_time(START)
+    content = fit_file(
+        (0, [(0, "e", 4), (1, "H", 1)]),
+        # Its clock is at 10.5 s when the swim is 1.5 s old.
+        (132, [(253, "I", began + 1), (0, "H", 16384), (9, "I", 10 * 1024 + 512)]),
+        # 11.5, past its 12 bits 12.25, and 13.5 s of it.
+        (
+            132,
+            [
+                (6, "BBBB", (90, 91, 92, 0)),
+                (10, "B" * 6, pack_12_bits(3584, 256, 1536, 0)),
+            ],
+        ),
+        (101, [(253, "I", began), (2, "I", began + 2), (3, "I", 20_000)]),
+        (
+            18,
+            [
+                (253, "I", began + 30),
+                (2, "I", began),
+                (5, "e", 5),
+                (6, "e", 17),
+                (7, "I", 30_000),
+            ],
+        ),
+    )
+
+    found = read(tmp_path, content)
+
+    (workout,) = found.of("workouts")
+    assert workout["sport"]["slug"] == "lap_swimming"
+    (stream,) = found.of("workout_stream")
+    at = int(START.timestamp())
+    assert stream["time"] == [at + 2, at + 3, at + 4, at + 22]
+    assert stream["heartrate"] == [90, 91, 92, None]
+
+
+def test_a_scale_is_weight_and_fat_by_its_makers_name(tmp_path):
+    began = fit_time(START)
+    content = fit_file(
+        (0, [(0, "e", 9), (1, "H", 65535 - 1), (2, "H", 7), (3, "z", 11)]),
+        (30, [(253, "I", began), (0, "H", 8045), (1, "H", 2150)]),
+    )
+
+    found = read(tmp_path, content)
+
+    (part,) = [each for each in found.parts if each.resource == "body_weight"]
+    assert part.origin.source_type == "scale"
+    assert found.of("body_weight") == [
+        {"value": 80.45, "timestamp": "2026-02-28T16:30:00+00:00"}
+    ]
+    assert found.of("body_fat")[0]["value"] == 21.5
+
+
+def test_monitoring_gives_heart_rates_on_a_clock_of_16_bits_and_no_steps(tmp_path):
+    began = fit_time(START)
+    content = fit_file(
+        (0, [(0, "e", 32), (1, "H", 1)]),
+        (55, [(253, "I", began), (3, "I", 400)]),
+        (55, [(26, "H", (began + 60) % 65536), (27, "B", 61)]),
+    )
+
+    found = read(tmp_path, content)
+
+    assert found.of("heartrate") == [
+        {"value": 61.0, "timestamp": "2026-02-28T16:31:00+00:00"}
+    ]
+    assert found.of("steps") == []
+    assert found.staged.drops == {"unknown_kind": {"monitoring": 1}}
+
+
+def test_points_after_the_stated_end_stay_in_the_stream(tmp_path):
+    content = make_fit(points=60).replace(
+        struct.pack("<I", 60_000), struct.pack("<I", 50_000)
+    )
+
+    found = read(tmp_path, content)
+
+    (stream,) = found.of("workout_stream")
+    assert len(stream["time"]) == 60
