@@ -12,6 +12,7 @@ from django.http import StreamingHttpResponse
 
 from portal.lib.tenancy import iterate_as_tenant
 from portal.lib.web.csv_files import escape_spreadsheet_formula
+from portal.lib.web.parquet_files import write_parquet_file
 from users.analysis.explorer import iterate_samples_by_time
 from users.web.explorer.series import (
     build_timeseries_request,
@@ -26,7 +27,17 @@ if TYPE_CHECKING:
     from users.web.explorer.query import Question
     from users.web.explorer.series import ShownSeries
 
-FORMATS = {"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}
+FORMATS = {
+    "csv": "text/csv; charset=utf-8",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+# Of columns of a Parquet file; all others are texts.
+_TYPES = {
+    **dict.fromkeys(("timestamp", "start", "end"), "timestamp"),
+    **dict.fromkeys(("value", "low", "high"), "double"),
+    **dict.fromkeys(("count", "timezone_offset"), "int64"),
+}
 _SHOWN = (
     *("series", "type", "provider", "start", "end"),
     *("value", "low", "high", "count", "unit"),
@@ -116,7 +127,18 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
 def _parts(
     columns: Sequence[str], rows: Iterator[dict[str, Any]], form: str
 ) -> Iterator[bytes]:
+    if form == "parquet":
+        types = {name: _TYPES.get(name, "string") for name in columns}
+        return write_parquet_file(types, map(_with_text_apart, rows))
     return _ndjson(rows) if form == "ndjson" else _csv(columns, rows)
+
+
+def _with_text_apart(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose value is a number: one that is a text (a note) is extra."""
+    value = row.get("value")
+    if isinstance(value, str):
+        return {**row, "value": None, "extra": {**(row["extra"] or {}), "value": value}}
+    return row
 
 
 def _file(

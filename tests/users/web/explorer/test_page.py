@@ -6,7 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 
 import orjson
 import pytest
+from pyarrow.parquet import ParquetFile
 
+from portal.lib.web import parquet_files
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.samples import put_samples
@@ -306,6 +308,26 @@ def test_ndjson_has_a_line_for_each_row(alice_web, user):
     assert [(line["start"], line["value"], line["provider"]) for line in lines] == [
         ("2026-02-28T10:00:00+00:00", 60.0, "oura"),
         ("2026-02-28T10:01:00+00:00", 61.0, "oura"),
+    ]
+
+
+def test_parquet_has_typed_columns_of_all_records(alice_web, user, monkeypatch):
+    monkeypatch.setattr(parquet_files, "_GROUP_ROWS", 1)
+    beats(user, 60, 61)
+
+    reply = open_page(
+        alice_web, user, "?series=heartrate&format=parquet&all=1", "explorer/file/"
+    )
+
+    assert reply["Content-Disposition"].endswith('.parquet"')
+    file = ParquetFile(io.BytesIO(b"".join(reply.streaming_content)))
+    assert file.num_row_groups == 2
+    types = {each.name: str(each.type) for each in file.schema_arrow}
+    assert (types["timestamp"], types["value"]) == ("timestamp[us, tz=UTC]", "double")
+    rows = file.read().to_pylist()
+    assert [(row["timestamp"], row["value"], row["provider"]) for row in rows] == [
+        (datetime(2026, 2, 28, 10, 0, tzinfo=UTC), 60.0, "oura"),
+        (datetime(2026, 2, 28, 10, 1, tzinfo=UTC), 61.0, "oura"),
     ]
 
 

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('users', '0008_summary_layers'),
+        ('users', '0009_reconnect_mails'),
     ]
 
     operations = [
