@@ -33,7 +33,8 @@ PAYOR_COLUMNS = (
 )
 _CODE = re.compile(r"[A-Z][0-9][0-9A-Z][0-9A-Z]{0,4}", re.ASCII)
 _ORDER_NUMBER = re.compile(r"[0-9]{5}", re.ASCII)
-_CONTRACT = re.compile(r"[A-Z][0-9]{4}", re.ASCII)
+# Letter and digits; a cost contract of 1974 in the file of June 2025 has digits alone.
+_CONTRACT = re.compile(r"[A-Z0-9][0-9]{4}", re.ASCII)
 _ZIP = re.compile(ZIP_CODE, re.ASCII)
 _ROWS_MAX = 200_000
 _NAME_MAX, _DESCRIPTION_MAX = 200, 400
@@ -137,7 +138,7 @@ def _find_payor_fault(row: Mapping[str, object], values: Mapping[str, str]) -> s
     if row.get("more"):
         return _("more values than columns")
     if not _CONTRACT.fullmatch(values["Contract Number"]):
-        return _("Contract Number is not a letter and four digits")
+        return _("Contract Number is not a letter or digit and four digits")
     for name in (
         *("Legal Entity Name", "Legal Entity Street", "Legal Entity City"),
         *("Legal Entity State Code", "Legal Entity Zip"),

@@ -109,6 +109,13 @@ def test_a_faulty_line_is_named_and_nothing_is_imported(imported, lines, fault):
     assert DiagnosisCode.objects.count() == 3
 
 
+def test_a_contract_of_digits_alone_is_one(imported):
+    said = imported("import_payors", PAYORS[0], "90091,A,B,C,1 St,,Page,AZ,86040")
+
+    assert said == "Insurers imported: 1."
+    assert ListedPayor.objects.get().payor_code == "CMS-90091"
+
+
 def test_a_public_list_of_insurers_is_productions(
     imported, alice_tenant, alice_production, alice_production_api
 ):
@@ -150,7 +157,7 @@ def test_a_public_list_of_insurers_is_productions(
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("H123,A,B,C,1 St,,Page,AZ,86040", "Contract Number is not a letter"),
+        ("H123,A,B,C,1 St,,Page,AZ,86040", "Contract Number is not a letter or"),
         ("H1234,,B,C,1 St,,Page,AZ,86040", "Legal Entity Name is missing"),
         ("H1234,A,B,C,1 St,,Page,XX,86040", "State Code is not a US state"),
         ("H1234,A,B,C,1 St,,Page,AZ,8604", "Zip is not a US ZIP code"),
