@@ -161,12 +161,25 @@ def make_fitbit() -> bytes:
     }
     beat = {"dateTime": "02/20/26 08:00:05", "value": {"bpm": 61, "confidence": 3}}
     steps = {"dateTime": "02/20/26 08:00:00", "value": "12"}
+    walk = {
+        "logId": 6,
+        "activityName": "Walk",
+        "startTime": "02/20/26 23:30:00",
+        "duration": 1_800_000,
+        "averageHeartRate": 95,
+        "distance": 2.5,
+        "distanceUnit": "Kilometer",
+    }
     return packed(
         {
             "Fitbit/sleep-2026-02-01.json": json.dumps([night]),
             "Fitbit/heart_rate-2026-02-20.json": json.dumps([beat]),
             "Fitbit/steps-2026-02-01.json": json.dumps([steps]),
             "Fitbit/altitude-2026-02-01.json": json.dumps([steps]),
+            "Fitbit/exercise-0.json": json.dumps([walk]),
+            "Fitbit/daily_resting_heart_rate_2026-02-01.csv": (
+                "timestamp,beats per minute\n2026-02-20T00:00:00Z,52\n"
+            ),
         }
     )
 

@@ -36,7 +36,8 @@ class ImportJob(TenantOwned):
     to). Its rows are accepted or dropped; `drops` counts why, {reason: {what: rows}}.
     `plan` of a file that was read is {resource: {rows, first, last}}; if the import
     `needs_confirmation`, nothing is stored before a member confirms it. Times without a
-    zone are read in `time_zone`.
+    zone are read in `time_zone`. `recognized_as` is what the reader of a refused file
+    took it for, blank if that is its format.
     What was read waits in `batches` parts, of which `batches_done` are stored: the next
     run goes on there. `counts` says what became of them, by the contract's names of
     resources: {resource: {created, updated, unchanged, first, last}}, times in ISO, and
@@ -60,6 +61,7 @@ class ImportJob(TenantOwned):
         max_length=30, choices=ImportStatus.offered, default=ImportStatus.WAITING
     )
     failure = models.CharField(max_length=50, choices=ImportRefusal.offered, blank=True)
+    recognized_as = models.CharField(max_length=200, blank=True, db_default="")
     stored_as = models.CharField(max_length=100, blank=True)
     size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)

@@ -17,9 +17,10 @@ from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
 from users.operations.imports.runs import DEFAULT_PROVIDER, run_health_data_import
+from users.operations.imports.status import explain_refused_import
 from users.operations.imports.submission import ImportRequest, create_health_data_import
 from users.queries import find_user_by_client_user_id, live_user
-from users.states.imports import DropReason, ImportRefusal, ImportStatus
+from users.states.imports import DropReason, ImportStatus
 from users.wearables.formats.sniffing import detect_file_format
 from users.wearables.formats.staging import parse_file_into_parts
 from users.wearables.providers import PROVIDERS
@@ -136,8 +137,9 @@ class Command(BaseCommand):
             self.stderr.write("")
         self._report_drops(job.drops)
         if job.status != ImportStatus.COMPLETED:
-            refusal = ImportRefusal.known(job.failure)
-            said = refusal.label if refusal else f"The import is {job.status}."
+            said = f"The import is {job.status}."
+            if job.failure:
+                said = explain_refused_import(job)
             raise CommandError(f"{said} ({job.failure or job.status})")
         for resource, count in sorted(job.counts.items()):
             self.stdout.write(

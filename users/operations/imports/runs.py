@@ -116,7 +116,12 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
                 on_progress=_ProgressWriter(job, watch),
             )
     except FileRefused as refusal:
-        _fail(job, refusal.reason, to=ImportStatus.REFUSED)
+        _fail(
+            job,
+            refusal.reason,
+            to=ImportStatus.REFUSED,
+            recognized_as=refusal.saw,
+        )
         return
     found = _found(staged)
     if not staged.parts:

@@ -11,6 +11,7 @@ from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
 from portal.lib.actor import Actor
@@ -19,7 +20,13 @@ from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
 from users.models import ImportJob
 from users.operations.imports.files import delete_import_upload
-from users.states.imports import IMPORT_MOVES, OPEN_IMPORTS, ImportStatus
+from users.states.imports import (
+    IMPORT_MOVES,
+    OPEN_IMPORTS,
+    ImportRefusal,
+    ImportStatus,
+)
+from users.wearables.formats.refusals import explain_import_refusal
 
 SWEEPER = Actor.system("users.sweep_orphan_imports")
 # Ours: long enough to come back to a page, short for a file that nobody wants.
@@ -55,6 +62,15 @@ def change_import_status(
         changes["stored_as"] = ""
     move_status(job, moves=IMPORT_MOVES, to=to, **changes)
     return job
+
+
+def explain_refused_import(job: ImportJob) -> str:
+    """Return why the file was refused and what it was recognized as, for people."""
+    said = explain_import_refusal(ImportRefusal.known(job.failure), job.recognized_as)
+    if job.recognized_as:
+        return said
+    recognized = _("Recognized as: %(format)s.") % {"format": job.get_format_display()}
+    return f"{said} {recognized}"
 
 
 def cancel_unconfirmed_imports() -> int:

@@ -28,7 +28,10 @@ class Known(NamedTuple):
     is_export: bool = True
 
 
-# What public code reads of them; all read 2026-11-24.
+# What public code reads of them (read 2026-11-24): parsers that name these columns or
+# keys were found for Suunto, Huawei, Zepp, mySugr, CareLink, Glooko, MyFitnessPal,
+# Cronometer and Renpho. Not confirmed by a public source: Polar's exportVersion,
+# Tidepool's pair of keys and Ultrahuman's key; a wrong one is refused as any JSON.
 _KNOWN = (
     Known(gettext_lazy("a Polar Flow export"), keys=("exportVersion", "exercises")),
     Known(gettext_lazy("a Polar Flow export"), keys=("exportVersion", "deviceId")),
@@ -59,6 +62,9 @@ _KNOWN = (
     Known(gettext_lazy("a Cronometer export"), columns=("day", "group", "food name")),
     Known(
         gettext_lazy("a Renpho export"), columns=("time of measurement", "weight(kg)")
+    ),
+    Known(
+        gettext_lazy("a Renpho export"), columns=("time of measurement", "weight(lb)")
     ),
     Known(gettext_lazy("a Health Auto Export file"), keys=("data", "metrics")),
     Known(gettext_lazy("a Nightscout profile"), keys=("defaultProfile", "store")),

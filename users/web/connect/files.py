@@ -20,6 +20,7 @@ from users.operations.connect.linking import (
     import_file_from_connect_link,
 )
 from users.operations.imports.files import BODY_MAX_BYTES
+from users.operations.imports.status import explain_refused_import
 from users.queries.imports import get_health_data_import
 from users.states.imports import ImportStatus
 from users.states.links import Way
@@ -110,6 +111,7 @@ def show_import_progress(
             "session": session,
             "brand": find_team_branding(session.tenant),
             "job": job,
+            "refusal": explain_refused_import(job),
             "poll_seconds": POLL_SECONDS if job.is_open else 0,
         },
     )

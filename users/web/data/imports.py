@@ -26,7 +26,10 @@ from portal.lib.web.views import (
 )
 from users.operations.imports.files import BODY_MAX_BYTES
 from users.operations.imports.runs import DEFAULT_PROVIDER
-from users.operations.imports.status import cancel_health_data_import
+from users.operations.imports.status import (
+    cancel_health_data_import,
+    explain_refused_import,
+)
 from users.operations.imports.submission import (
     ImportRequest,
     confirm_health_data_import,
@@ -38,7 +41,7 @@ from users.queries.imports import (
     get_health_data_import,
     list_health_data_imports,
 )
-from users.states.imports import DropReason, ImportRefusal, ImportStatus
+from users.states.imports import DropReason, ImportStatus
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -143,7 +146,7 @@ def show_health_data_import(
         plan=sorted(plan.items()),
         rows=sum(each["rows"] for each in plan.values()),
         drops=_drops(job),
-        refusal=ImportRefusal.known(job.failure),
+        refusal=explain_refused_import(job),
         before=find_earlier_import_of_same_file(job),
         poll_seconds=_poll_seconds(job),
     )

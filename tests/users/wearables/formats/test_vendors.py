@@ -171,7 +171,15 @@ def test_fitbit_reads_lists_by_their_name_and_nights_with_stages(tmp_path):
         {"value": 61.0, "timestamp": "2026-02-20T08:00:05+00:00"}
     ]
     assert found.of("steps")[0]["start"] == "2026-02-20T08:00:00+00:00"
-    assert found.staged.drops == {"unknown_kind": {"altitude": 1}}
+    (walk,) = found.of("workouts")
+    assert (walk["time_start"], walk["time_end"], walk["distance"]) == (
+        "2026-02-20T23:30:00+00:00",
+        "2026-02-21T00:00:00+00:00",
+        2500.0,
+    )
+    assert found.staged.drops == {
+        "unknown_kind": {"altitude": 1, "daily_resting_heart_rate": 1}
+    }
 
 
 def test_samsung_reads_utc_beside_its_offset_and_joins_stages(tmp_path):

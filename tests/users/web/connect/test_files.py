@@ -106,6 +106,19 @@ def test_a_finished_import_stops_asking_and_leads_back(user, session, browser):
     )
 
 
+def test_a_refused_import_says_what_the_file_looks_like(user, session, browser):
+    job = make_import(
+        user=user,
+        status=ImportStatus.REFUSED,
+        failure="file_damaged",
+        recognized_as="a FIT file",
+    )
+
+    page = browser.get(f"/connect/{session.uuid}/imports/{job.id}/").content.decode()
+
+    assert "The file is damaged or incomplete. It looks like a FIT file." in page
+
+
 def test_an_import_of_another_user_or_under_way_leads_nowhere(
     user, session, browser, alice_tenant
 ):

@@ -7,6 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from tests.audit import audited
+from tests.factories.apple_health import make_export
 from tests.factories.imports import make_import
 from tests.factories.users import make_user
 from tests.jobs import queued
@@ -87,6 +88,35 @@ def test_a_refused_upload_shows_why_and_keeps_nothing(alice_web, alice_tenant, u
     assert "file" in reply.context["form"].errors
     after = stored_rows(alice_tenant)
     assert {name for name in before if before[name] != after[name]} == {"AuditEntry"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said", "code"),
+    [
+        (
+            make_export(days=1)[:-60],
+            "The file is damaged or incomplete. It looks like an Apple Health export.",
+            "file_damaged",
+        ),
+        (
+            b'{"resource":"moods"}\n',
+            "The file contains no records that can be stored. Recognized as: NDJSON of"
+            " samples.",
+            "nothing_to_import",
+        ),
+    ],
+)
+def test_a_file_that_the_worker_refuses_is_named_too(
+    alice_web, alice_tenant, user, content, said, code
+):
+    post(alice_web, user, content)
+    job = ImportJob.objects.for_tenant(alice_tenant).get()
+    run_health_data_import(tenant_pk=alice_tenant.pk, job_id=job.id)
+
+    page = alice_web.get(address(user, f"{job.id}/")).content.decode()
+
+    assert f"<b>{said}</b> Nothing was stored. <code>{code}</code>" in page
+    assert not Sample.objects.filter(user_id=user.pk).exists()
 
 
 def test_the_list_has_the_newest_first_in_a_constant_number_of_queries(

@@ -1,8 +1,10 @@
 """Dexcom Clarity exports (CSV): sensor glucose, calibrations, insulin and meals.
 
 Times are wall clock without a zone; Low and High stand for values outside of 40 to 400
-mg/dL. Columns: Clarity's header as brinnaebent/cgmquantify and PhysioNet's BIG IDEAs
-have it (read 2026-11-24).
+mg/dL. Columns and the rows that head the file: the export in brinnaebent/cgmquantify,
+test_/test_file.csv (read 2026-11-24); the column of mmol/L as public parsers have it.
+No export with insulin was found: Fast-Acting and Long-Acting are not confirmed, another
+word is skipped and counted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """LibreView glucose exports (CSV): FreeStyle Libre sensors, meters and their notes.
 
 Times are the phone's wall clock without a zone, in the order of its locale; the unit is
-in the header. Columns: LibreView's own header in English and German, as public code
-reads it (SivertSolum/Glukoscillator docs/libreview-format.md, read 2026-11-24).
-Rows above and below what the sensor measures say LO and HI.
+in the header. Columns: English headers of public exports of 2019, 2020 and 2025
+(digests e0657652c54cc434, 0fe4520e07523933 and 30001f9a4ea8c1bc of
+tests/bench/health_files.csv), and the German header that public code reads (all read
+2026-11-24). SivertSolum/Glukoscillator, docs/libreview-format.md, says the orders of
+dates. No public export was found in which a value is LO or HI: the words are ours.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Nightscout: glucose entries and treatments, as its API or mongoexport writes them.
 
 Entries are mg/dL whatever the site shows; times are milliseconds in `date`, or ISO 8601
-with a zone. What a pump gave as a bolus acts fast. Fields: the project
-nightscout/cgm-remote-monitor, swagger.yaml and lib/ (read 2026-11-24). Nightscout is no
-source of its own: its rows are of the sender's source, by the app nightscout.
+with a zone. What a pump gave as a bolus acts fast: Ours. Fields of entries and
+treatments: nightscout/cgm-remote-monitor, swagger.yaml, Entry and Treatment (read
+2026-11-24), besides `sysTime` (xDrip's entries), `display_time` (openaps's) and `mills`
+(the server's own name of `date`). Nightscout is no source of its own: its rows are of
+the sender's source, by the app nightscout.
 """
 
 from __future__ import annotations
@@ -37,7 +39,8 @@ _APP = "nightscout"
 _SENSOR = Origin(str(SourceType.AUTOMATIC), _APP)
 _METER = Origin(str(SourceType.FINGERPRICK), _APP)
 _BY_HAND = Origin(str(SourceType.APP), _APP)
-# Sensor values below are codes of errors (share2nightscout-bridge, Dexcom's own).
+# Sensor values below are Dexcom's codes of errors, 1 to 12 (cgm-remote-monitor,
+# lib/plugins/errorcodes.js, read 2026-11-24).
 _CODES_BELOW = 13
 
 

@@ -1,8 +1,9 @@
 """WHOOP exports: sleeps, workouts, recoveries of cycles, and the journal (CSV).
 
 Times are wall clock at "Cycle timezone". Stages are minutes, shares percent; heart rate
-variability is RMSSD in ms (WHOOP API 2.0, recovery.hrv_rmssd_milli; read
-2026-11-24). Columns: public exports (digests in tests/bench/health_files.csv).
+variability in ms is taken for RMSSD, as the API names it (hrv_rmssd_milli, which public
+clients read; read 2026-11-24): the export does not say it. Columns: public exports
+(digests in tests/bench/health_files.csv).
 """
 
 from __future__ import annotations
