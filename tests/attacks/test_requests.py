@@ -16,6 +16,7 @@ from rest_framework.serializers import ModelSerializer
 
 from accounts.models import Member, Membership, Team
 from accounts.states import Role
+from labs.admin import CatalogueUpdateForm
 from portal.lib.api.fields import Inputs
 from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
 from reports.models import ReportFile
@@ -102,8 +103,9 @@ def test_no_page_takes_what_another_site_posts(
         for route in (*API, *MANAGEMENT)
     }
 
-    # Its sender signs: nobody's session counts, and the page is nobody's without one.
-    assert taken == {"/texts/status/": 404}
+    # Their senders sign, or hold a mail's token: nobody's session counts, and without
+    # either the page is nobody's.
+    assert taken == {"/connect/emails/": 404, "/texts/status/": 404}
     assert keyless <= {401, 405}
     assert everything() == before
 
@@ -129,7 +131,8 @@ def test_no_input_is_a_mirror_of_a_table_or_names_what_is_ours():
 
     assert len(ours) > 100
     assert named == {}
-    assert mirrors == []
+    # The admin takes no other kind; it names its one field, and stores nothing itself.
+    assert mirrors == [CatalogueUpdateForm]
 
 
 def test_what_a_request_says_beside_its_inputs_changes_nothing(

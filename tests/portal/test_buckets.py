@@ -79,6 +79,9 @@ def test_a_web_host_and_a_worker_host_share_a_bucket_and_no_folder(
     )
     try:
         wait_until(lambda: {job.status for job in queued()} == {"succeeded"})
+        planned = ImportJob.unscoped.get()
+        web.post(f"{PLACE}/users/{user.uuid}/imports/{planned.pk}/confirm/")
+        wait_until(lambda: {job.status for job in queued()} == {"succeeded"})
     finally:
         worker.kill()
         worker.wait()

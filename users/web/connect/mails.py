@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @csrf_exempt  # a mail program posts here with one click, without cookies (RFC 8058)
 @require_http_methods(["GET", "HEAD", "POST"])
 def confirm_and_stop_mails(request: HttpRequest) -> HttpResponse:
-    """Serve /connect/emails/?token=…: nothing ends before somebody posts."""
+    """Serve /connect/emails/?token=…: a GET ends nothing: mail programs open links."""
     token = request.GET.get("token", "")
     is_posted = request.method == "POST"
     try:

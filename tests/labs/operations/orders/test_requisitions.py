@@ -44,7 +44,7 @@ class FakeLab:
 def lab_answers(monkeypatch):
     def answers(answer):
         monkeypatch.setattr(
-            requisitions, "get_lab_gateway", lambda tenant: FakeLab(answer)
+            requisitions, "get_lab_gateway", lambda *_account: FakeLab(answer)
         )
 
     return answers
@@ -108,7 +108,7 @@ def test_an_order_cancelled_while_the_lab_answers_stays_cancelled(
             cancel_order(order=order, actor=ACTOR)
             return Requisition("Q-1")
 
-    monkeypatch.setattr(requisitions, "get_lab_gateway", lambda tenant: Slow())
+    monkeypatch.setattr(requisitions, "get_lab_gateway", lambda *_account: Slow())
 
     make(order)
 
