@@ -196,6 +196,9 @@ STEPS = (
     Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
     Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
     Step(
+        "clients", run_command, (*PYTHON, "-m", "tests.contract.clients"), is_long=True
+    ),
+    Step(
         "lab_exchange",
         run_command,
         (*PYTHON, "-m", "tests.attacks.lab_exchange"),

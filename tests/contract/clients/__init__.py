@@ -1,0 +1,1 @@
+"""The published clients of others, each method called against a running server."""
