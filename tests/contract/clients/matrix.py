@@ -302,7 +302,7 @@ def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
     lines += ["", "## Absent calls", "", "| Call | Reason |", "|---|---|"]
     lines += [f"| `{call}` | {why} |" for call, why in sorted(absent_calls)]
     lines += ["", "## Rejected by the client", ""]
-    lines += ["| Client | Method | | Client's error |", "|---|---|---|---|"]
+    lines += ["| Client | Method | Outcome | Client's error |", "|---|---|---|---|"]
     lines += [
         f"| {client.name} | {method} | {outcome.words} | {_tidy(outcome.fault)} |"
         for client, method, outcome in every
