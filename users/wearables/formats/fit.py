@@ -8,13 +8,23 @@ type is a workout of its points. Fields and messages: Garmin FIT SDK, Profile.xl
 from __future__ import annotations
 
 import struct
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import fitdecode
 
 from users.states import SourceType
 from users.states.imports import DropReason, ImportFormat, ImportRefusal
+from users.wearables.formats.fit_fields import (
+    build_sport,
+    find_clock_offset,
+    find_first_number,
+    find_session_span,
+    find_timestamp,
+    get_field,
+    read_sport,
+    unpack_12_bits,
+)
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
     MergedRows,
@@ -81,31 +91,6 @@ _SESSION: dict[str, tuple[str, ...]] = {
     "weighted_average_watts": ("normalized_power",),
 }
 _WHOLE = {"average_hr", "max_hr", "moving_time", "heartrate"}
-# FIT's numbers of sports, by the decoder's words for them.
-_SPORTS = {
-    "running": 1,
-    "cycling": 2,
-    "transition": 3,
-    "fitness_equipment": 4,
-    "swimming": 5,
-    "basketball": 6,
-    "soccer": 7,
-    "tennis": 8,
-    "american_football": 9,
-    "training": 10,
-    "walking": 11,
-    "cross_country_skiing": 12,
-    "alpine_skiing": 13,
-    "snowboarding": 14,
-    "rowing": 15,
-    "mountaineering": 16,
-    "hiking": 17,
-    "multisport": 18,
-    "paddling": 19,
-    "e_biking": 21,
-}
-
-
 # Of scales: our resource by the field of `weight_scale`.
 _SCALE = {"weight": "body_weight", "percent_fat": "body_fat"}
 # Files that hold settings and plans, and nothing measured.
@@ -133,16 +118,7 @@ _BROKEN: tuple[type[Exception], ...] = (
 )
 _HOURS_16_BITS = 2**16
 _STRAP_TICKS = 1024
-_LONGEST_SECONDS = 3 * 24 * 3600
 _FIT_EPOCH = 631_065_600
-
-
-def _unpack_12_bits(packed: tuple[int, ...]) -> Iterator[int]:
-    """Yield the numbers of 12 bits of bytes, the lower bits first."""
-    for at in range(0, len(packed) - 2, 3):
-        low, middle, high = (each or 0 for each in packed[at : at + 3])
-        yield low | (middle & 0xF) << 8
-        yield middle >> 4 | high << 4
 
 
 class FitFile:
@@ -232,12 +208,12 @@ class FitFile:
     def _take_device(self, frame: Any) -> None:
         if self._maker:  # files one after the other in one
             return
-        self._type = _value(frame, "type")
-        maker = str(_value(frame, "manufacturer") or "")
+        self._type = get_field(frame, "type")
+        maker = str(get_field(frame, "manufacturer") or "")
         self._maker = maker
         self._provider = _PROVIDERS.get(maker, "")
-        serial = _value(frame, "serial_number")
-        product = _value(frame, "product")
+        serial = get_field(frame, "serial_number")
+        product = get_field(frame, "product")
         if serial is not None:
             model = None if product is None else str(product)
             self._device = ReportedDevice(
@@ -245,13 +221,13 @@ class FitFile:
             )
 
     def _add_point(self, frame: Any) -> None:
-        at = _value(frame, "timestamp")
+        at = get_field(frame, "timestamp")
         if not isinstance(at, datetime):
             self._points.bad += 1
             return
         point: dict[str, float | None] = {}
         for channel, fields in _CHANNELS.items():
-            value = _first_number(frame, fields)
+            value = find_first_number(frame, fields)
             if value is not None and channel in ("lat", "lng"):
                 value *= _DEGREES
             point[channel] = value
@@ -263,21 +239,21 @@ class FitFile:
         The first message gives the strap's clock at a moment. Later ones have the last
         12 bits of its ticks, two in three bytes. Source: FIT SDK, HR plugin.
         """
-        begins = _value(frame, "timestamp")
-        ticks = _value(frame, "event_timestamp")
+        begins = get_field(frame, "timestamp")
+        ticks = get_field(frame, "event_timestamp")
         if isinstance(begins, datetime) and type(ticks) in (int, float):
-            part = _first_number(frame, ("fractional_timestamp",)) or 0
+            part = find_first_number(frame, ("fractional_timestamp",)) or 0
             self._strap_clock = begins.timestamp() + part - ticks
             self._strap_ticks = round(ticks * _STRAP_TICKS)
-            rate = _first_number(frame, ("filtered_bpm",))
+            rate = find_first_number(frame, ("filtered_bpm",))
             if rate:
                 self._rates.append((begins.timestamp() + part, round(rate)))
-        rates = _value(frame, "filtered_bpm")
-        packed = _value(frame, "event_timestamp_12")
+        rates = get_field(frame, "filtered_bpm")
+        packed = get_field(frame, "event_timestamp_12")
         if self._strap_clock is None or not isinstance(packed, tuple):
             return
         rates = rates if isinstance(rates, tuple) else (rates,)
-        for short, rate in zip(_unpack_12_bits(packed), rates, strict=False):
+        for short, rate in zip(unpack_12_bits(packed), rates, strict=False):
             self._strap_ticks += (short - self._strap_ticks) % 4096
             if type(rate) is int and rate:
                 at = self._strap_clock + self._strap_ticks / _STRAP_TICKS
@@ -289,28 +265,34 @@ class FitFile:
 
     def _add_length(self, frame: Any) -> None:
         """Add a length of a pool as a point at its end."""
-        start = _value(frame, "start_time")
-        lasted = _first_number(frame, ("total_elapsed_time",))
+        start = get_field(frame, "start_time")
+        lasted = find_first_number(frame, ("total_elapsed_time",))
         if isinstance(start, datetime) and lasted is not None:
-            speed = _first_number(frame, ("avg_speed",))
-            cadence = _first_number(frame, ("avg_swimming_cadence",))
+            speed = find_first_number(frame, ("avg_speed",))
+            cadence = find_first_number(frame, ("avg_swimming_cadence",))
             values = {"velocity_smooth": speed, "cadence": cadence}
             self._points.add(start.timestamp() + lasted, values)
 
     def _add_weight(self, frame: Any) -> None:
         origin = self._origin._replace(source_type=str(SourceType.SCALE))
         for field, slug in _SCALE.items():
-            value = _first_number(frame, (field,))
+            value = find_first_number(frame, (field,))
             if value is not None:
-                self._measures.append(make_sample(slug, origin, value, _iso(frame)))
+                self._measures.append(
+                    make_sample(slug, origin, value, find_timestamp(frame))
+                )
 
     def _add_pressure(self, frame: Any) -> None:
         origin = self._origin._replace(source_type=str(SourceType.CUFF))
-        systolic = _first_number(frame, ("systolic_pressure",))
-        diastolic = _first_number(frame, ("diastolic_pressure",))
+        systolic = find_first_number(frame, ("systolic_pressure",))
+        diastolic = find_first_number(frame, ("diastolic_pressure",))
         self._measures.append(
             make_sample(
-                "blood_pressure", origin, systolic, _iso(frame), diastolic=diastolic
+                "blood_pressure",
+                origin,
+                systolic,
+                find_timestamp(frame),
+                diastolic=diastolic,
             )
         )
 
@@ -319,13 +301,13 @@ class FitFile:
 
         Sums of steps of the day are left out: what each adds is not told.
         """
-        at = _value(frame, "timestamp")
+        at = get_field(frame, "timestamp")
         if isinstance(at, datetime):
             self._clock = int(at.timestamp()) - _FIT_EPOCH
-        short = _value(frame, "timestamp_16")
+        short = get_field(frame, "timestamp_16")
         if type(short) is int and self._clock:
             self._clock += (short - self._clock) % _HOURS_16_BITS
-        rate = _first_number(frame, ("heart_rate",))
+        rate = find_first_number(frame, ("heart_rate",))
         if rate is None or not self._clock:
             self._measures.append(SkippedRows(DropReason.UNKNOWN_KIND, "monitoring"))
             return
@@ -334,10 +316,12 @@ class FitFile:
         self._measures.append(make_sample("heartrate", origin, rate, moment))
 
     def _add_clock(self, frame: Any) -> None:
-        self._offset = _clock_offset(frame)
+        self._offset = find_clock_offset(frame)
 
     def _workouts(self) -> Iterator[Row]:
-        spans = [each for session in self._sessions if (each := _span(session))]
+        spans = [
+            each for session in self._sessions if (each := find_session_span(session))
+        ]
         seconds = self._points.seconds
         if not spans:
             yield from self._workout_of_points()
@@ -362,7 +346,7 @@ class FitFile:
         if element is None:
             return
         self._is_damaged = True  # its session is missing
-        element |= {"sport": _sport_of("other", None)}
+        element |= {"sport": build_sport("other", None)}
         if self._offset is not None:
             element["timezone_offset"] = self._offset
         row = make_summary("workouts", self._origin, element)
@@ -376,33 +360,14 @@ class FitFile:
         element: dict[str, Any] = {
             "time_start": start.isoformat(),
             "time_end": end.isoformat(),
-            "sport": _sport(session),
+            "sport": read_sport(session),
             "timezone_offset": self._offset,
         }
         for name, fields in _SESSION.items():
-            value = _first_number(session, fields)
+            value = find_first_number(session, fields)
             if value is not None:
                 element[name] = round(value) if name in _WHOLE else value
         return element
-
-
-def _span(session: Any) -> tuple[Any, datetime, datetime] | None:
-    """Return a session with its start and end; None for one that states none."""
-    start = _value(session, "start_time")
-    times = (
-        _first_number(session, (name,))
-        for name in ("total_elapsed_time", "total_timer_time")
-    )
-    # A clock that was set while it recorded makes one of them too long.
-    lasted = next((each for each in times if each and each <= _LONGEST_SECONDS), None)
-    if not isinstance(start, datetime) or lasted is None:
-        return None
-    return session, start, start + timedelta(seconds=lasted)
-
-
-def _iso(frame: Any) -> str | None:
-    at = _value(frame, "timestamp")
-    return at.isoformat() if isinstance(at, datetime) else None
 
 
 def _read_member(member: Member, _head: Head, reading: Reading) -> Iterator[Row]:
@@ -418,47 +383,6 @@ def _read_member(member: Member, _head: Head, reading: Reading) -> Iterator[Row]
             yield StreamRow(known, row.body)
         elif not isinstance(row, SummaryRow):
             yield row
-
-
-def _value(frame: Any, name: str) -> Any:
-    return frame.get_value(name, fallback=None)
-
-
-def _first_number(frame: Any, fields: tuple[str, ...]) -> float | None:
-    for name in fields:
-        value = _value(frame, name)
-        if type(value) in (int, float):
-            return value  # type: ignore[no-any-return]  # one of the two
-    return None
-
-
-def _sport(session: Any) -> dict[str, Any]:
-    """Return FIT's sport by name, or by number if unknown."""
-    return _sport_of(_value(session, "sport"), _value(session, "sub_sport"))
-
-
-def _sport_of(sport: Any, sub_sport: Any) -> dict[str, Any]:
-    """Return a sport; its kind (trail, lap swimming) is its name where it has one."""
-    if isinstance(sport, int):
-        return {"id": sport, "name": f"Sport {sport}", "slug": f"sport_{sport}"}
-    slug = (
-        sport if isinstance(sport, str) and sport not in ("all", "generic") else "other"
-    )
-    number = _SPORTS.get(slug, 0)
-    if isinstance(sub_sport, str) and sub_sport not in ("all", "generic", slug):
-        slug = sub_sport if slug in sub_sport else f"{sub_sport}_{slug}"
-    name = slug.replace("_", " ").capitalize()
-    return {"id": number, "name": name, "slug": slug}
-
-
-def _clock_offset(activity: Any) -> int | None:
-    """Return the UTC offset of the device's clock, if the file has it."""
-    at, local = _value(activity, "timestamp"), _value(activity, "local_timestamp")
-    if not isinstance(at, datetime) or not isinstance(local, datetime):
-        return None
-    # The decoder calls the wall clock UTC. Clocks of the world differ by quarters.
-    quarters = round((local - at).total_seconds() / 900)
-    return quarters * 900 if abs(quarters) <= 14 * 4 else None
 
 
 FORMS = (Form("FIT activity", ImportFormat.FIT, _read_member, "fit"),)
