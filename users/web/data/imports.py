@@ -174,13 +174,17 @@ def cancel_data_import(
 ) -> HttpResponse:
     user = _user(request, user_id)
     job = _job(user, import_id)
+    was_planned = job.status == ImportStatus.READY
     try:
         cancel_health_data_import(job=job, actor=request.actor)
     except DomainError:
         messages.info(request, _("The import had already ended."))
     else:
         messages.success(
-            request, _("Import cancelled. Records stored so far are kept.")
+            request,
+            _("Import cancelled. Nothing was stored.")
+            if was_planned
+            else _("Import cancelled. Records stored so far are kept."),
         )
     return redirect_browser(request, _address(request, user, job))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 
 import pytest
 
@@ -28,6 +29,7 @@ from tests.factories.health_exports import (
 )
 from tests.users.wearables.formats.reading import read
 from users.wearables.formats.refusals import FileRefused
+from users.wearables.formats.uploads.heads import Head
 
 
 def test_libreview_reads_both_units_words_and_the_order_of_its_dates(tmp_path):
@@ -389,3 +391,19 @@ def test_hostile_content_ends_within_bounds_and_crashes_nothing(tmp_path, conten
         assert refused.code  # noqa: PT017 - either end is one
     else:
         assert found.staged.rows_read < 10
+
+
+def test_the_head_of_deep_json_takes_little_memory():
+    # The parser gives each bracket the path to it: of all at once it would be 250 MB.
+    head = Head(b"[" * 10_000)
+    assert head.kind == "json"
+
+    tracemalloc.start()
+    try:
+        keys = head.keys
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert keys == {}
+    assert peak < 50_000_000
