@@ -218,8 +218,8 @@ _NOTICE_AREAS = {
         NoticeLevel.AT_ONCE,
     ),
 }
-# Of these, only who acts on them may be told.
-_FOR_WHO_ACTS = {NoticeKind.ORDER_APPROVAL}
+# Only members who can act on these are notified.
+_FOR_ACTING_MEMBERS = {NoticeKind.ORDER_APPROVAL}
 
 
 def list_selectable_notice_levels(kind: NoticeKind) -> list[NoticeLevel]:
@@ -235,7 +235,7 @@ def may_receive_notice(
     return roles_allow_access(
         roles=roles,
         area=_NOTICE_AREAS[kind][0],
-        write=kind in _FOR_WHO_ACTS,
+        write=kind in _FOR_ACTING_MEMBERS,
         environment=environment,
     )
 

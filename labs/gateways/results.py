@@ -26,8 +26,8 @@ class ReportedResult:
     numbers. `interpretation` is that of whoever read the value, such as by critical
     limits; the worst of all counts. Of a value that was read from a report,
     `parsed_report_id` is its parsing job and `parsed_position` its row. `observed_at`
-    is when the sample was as measured, `reported_at` when the lab told it, by default
-    that of the delivery.
+    is when the sample was as measured, `reported_at` when the lab reported it, by
+    default that of the delivery.
     """
 
     name: str

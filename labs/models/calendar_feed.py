@@ -24,7 +24,7 @@ class CalendarFeed(TenantOwned):
     rules = TableRules(
         without_fence="found by its secret, before the tenant is known",
         without_user="addresses of a team's calendars",
-        retention="kept until somebody revokes the address",
+        retention="kept until the address is revoked",
         route_parameters={"feed_id": "pk"},
     )
 

@@ -89,7 +89,7 @@ class SchemaReader:
     def __init__(self, document: dict[str, Any]) -> None:
         self._schemas = document["components"]["schemas"]
 
-    def parameters(self, told: Any, place: str) -> tuple[Attribute, ...]:
+    def parameters(self, described: Any, place: str) -> tuple[Attribute, ...]:
         return tuple(
             Attribute(
                 each["name"],
@@ -97,7 +97,7 @@ class SchemaReader:
                 each.get("required", False),
                 each.get("description") or each["schema"].get("description", ""),
             )
-            for each in told
+            for each in described
             if each["in"] == place
         )
 
@@ -136,9 +136,9 @@ class SchemaReader:
                 return _fault(each["in"], name, kind, f"Enter a valid {name}.")
         return _fault("body", "", "json_invalid", "The body is not valid JSON.")
 
-    def answer(self, status: int, told: Any, unfit: dict[str, Any]) -> Example:
+    def answer(self, status: int, response: Any, unfit: dict[str, Any]) -> Example:
         title = f"{status} {HTTPStatus(status).phrase}"
-        contents: dict[str, dict[str, Any]] = told.get("content", {})
+        contents: dict[str, dict[str, Any]] = response.get("content", {})
         media = next(iter(contents), "")
         content = contents.get(media, {})
         if not media:

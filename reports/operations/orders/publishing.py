@@ -49,7 +49,7 @@ _NOON = time(12)
 _NUMBERS = re.compile(NUMBER)
 # What a row's text may hold and still be numbers alone.
 _NUMERIC = re.compile(r"[-+<>=≤≥⩽⩾−–—\d.,'’\s\xa0to]+")
-_TOLD = {Interpretation.ABNORMAL, Interpretation.CRITICAL}
+_INTERPRETED = {Interpretation.ABNORMAL, Interpretation.CRITICAL}
 
 
 def publish_results_of_order(
@@ -186,7 +186,7 @@ def _build_result(
         low=row.min_reference_range,
         high=row.max_reference_range,
         flag=row.flag or "",
-        interpretation=row.interpretation if row.interpretation in _TOLD else "",
+        interpretation=row.interpretation if row.interpretation in _INTERPRETED else "",
         ordered_code=ordered.marker.provider_id if ordered else "",
         provider_id=provider_id,
         loinc=line.row.loinc if line.row else "",
