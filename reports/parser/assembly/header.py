@@ -113,6 +113,14 @@ _SPANISH = re.compile(
     r"(?i)\b(?:fecha|nombre|edad|apellidos?|muestra|m[ée]dico solicitante)\b"
 )
 _OLDEST = 120
+# A number of letters alone, as one in ten of Assay's own sample IDs is. Shorter ones,
+# and the words that stand beside such a label, may be a name or a kind of specimen.
+_LETTERS_AS_NUMBER = re.compile(
+    r"(?!\w*(?:SPECIMEN|SAMPLE|BARCODE|ACCESSION|REQUISITION|LABORATOR|NUMBER|PATIENT"
+    r"|COLLECT|RECEIV|REPORT|PENDING|UNKNOWN|ROUTINE|STANDARD|AVAILABLE|REQUIRED"
+    r"|ARTERIAL|CAPILLAR|PERIPHERAL|ABDOMINAL|SYNOVIAL|PERITONEAL|DIAGNOS|PATHOLOG"
+    r"|CLINIC|HOSPITAL|MEDICAL|CHEMISTRY|HEMATOLOG|HAEMATOLOG|MICROBIOLOG))[A-Z]{8,20}"
+)
 
 
 def read_report_header(pages: Sequence[Sequence[Line]]) -> Metadata:
@@ -414,7 +422,8 @@ def _read_number(text: str | None) -> str | None:
     if not text:
         return None
     first = text.split()[0].strip(".,;")
-    return first if any(sign.isdigit() for sign in first) else None
+    is_number = any(sign.isdigit() for sign in first)
+    return first if is_number or _LETTERS_AS_NUMBER.fullmatch(text.strip()) else None
 
 
 def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:

@@ -331,6 +331,25 @@ def test_person_and_specimen_are_read_in_every_usual_form(
     ) == _ROSA
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("TRMWKYOWKQUD", "TRMWKYOWKQUD"),
+        ("TRMWKYOWKQUD   Collected: 03/02/2026", "TRMWKYOWKQUD"),
+        ("Trmwkyowkqud", None),
+        ("CAPILLARY", None),
+        ("PLASMA", None),
+        ("WHOLE BLOOD", None),
+        ("TRMWKYOWKQUD BEISPIEL", None),
+        ("LABORATORY", None),
+    ],
+)
+def test_a_specimen_number_may_have_letters_alone(
+    tmp_path: Path, text: str, number: str | None
+) -> None:
+    assert header(tmp_path, f"Specimen ID: {text}").specimen_number == number
+
+
 def test_a_birth_date_in_doubt_has_both_readings(tmp_path: Path) -> None:
     found = header(tmp_path, "Patient: Rosa Beispiel", "Date of Birth: 04/03/1980")
 
