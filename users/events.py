@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accounts.webhooks.catalogue import EventType
+from users.wearables.formats.fhir.lab_reports import LAB_REPORT_RESOURCE
 from users.wearables.payloads import DEVICE
 from users.wearables.streams import (
     EVENT_SCHEMA,
@@ -163,6 +164,12 @@ EVENT_TYPES = (
         f"historical.data.{STREAM_RESOURCE}.created",
         "Past workout streams of a source are available. The event contains none of"
         " them.",
+        build_backfill_event_schema(),
+    ),
+    EventType(
+        f"historical.data.{LAB_REPORT_RESOURCE}.created",
+        "Lab reports of other institutions were imported from a user's health records."
+        " The event contains none of them.",
         build_backfill_event_schema(),
     ),
     EventType(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portal.lib.app_modules import import_declarations
 
@@ -106,6 +106,14 @@ class LoincProposal:
     confidence: float
 
 
+@dataclass(frozen=True, slots=True)
+class StoredLabReports:
+    """What became of a person's reports; those that were there before are unchanged."""
+
+    created: int
+    updated: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppHooks:
     """All that apps below call in one app, each in order.
@@ -118,7 +126,9 @@ class AppHooks:
     tests of a live user (tenant, user uuid), newest first, that of the order (if one is
     given) before all. `loinc_proposers` return LOINC codes that may fit a result, best
     first. `lab_document_readers` enqueue the reading of a lab's document (tenant, key),
-    in the transaction that makes it available.
+    in the transaction that makes it available. `lab_report_keepers` store reports that
+    other laboratories made of a live user (tenant, user uuid, source, reports as
+    users.wearables.formats.fhir.lab_reports has them), in the caller's transaction.
     """
 
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
@@ -131,6 +141,10 @@ class AppHooks:
     ] = ()
     loinc_proposers: tuple[Callable[[LoincQuestion], list[LoincProposal]], ...] = ()
     lab_document_readers: tuple[Callable[[Tenant, UUID], None], ...] = ()
+    lab_report_keepers: tuple[
+        Callable[[Tenant, UUID, str, Sequence[Mapping[str, Any]]], StoredLabReports],
+        ...,
+    ] = ()
 
 
 @cache

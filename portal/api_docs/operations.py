@@ -146,6 +146,9 @@ DESCRIPTIONS = {
     "release_parsing_job": "A job that a check held back is completed with what was "
     "read.",
     "reject_parsing_job": "A job that a check held back ends without results.",
+    "list_outside_reports": "Newest first, from the health records that a user "
+    "imported. Nobody on your team has reviewed them, and they are not results of an "
+    "order.",
     "get_organisation": "The organization that the management key belongs to.",
     "get_managed_team": "A team with its settings by environment.",
     "get_webhook": "An endpoint without its secret and header values.",

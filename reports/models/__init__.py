@@ -10,6 +10,7 @@ from .jobs import (
     ReportFile,
     ReportResult,
 )
+from .outside import OutsideReport, OutsideReportQuerySet
 from .reviews import (
     Rereading,
     Review,
@@ -22,6 +23,8 @@ from .reviews import (
 
 __all__ = [
     "LoincAlias",
+    "OutsideReport",
+    "OutsideReportQuerySet",
     "ParsingJob",
     "ParsingJobQuerySet",
     "ParsingJobTransition",

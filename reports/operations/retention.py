@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from labs.queries.results.critical import select_reports_with_open_alert
 from portal.lib.database.retention import (
+    COUNTED_UP_TO,
+    Aged,
     count_rows_and_find_oldest,
     delete_rows_in_batches,
 )
-from reports.models import ParsingJob
+from reports.models import OutsideReport, ParsingJob
 from reports.operations.reading.files import delete_parsing_jobs
 from reports.states import ParsingJobStatus
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from portal.lib.database.retention import Aged
+    from reports.models import OutsideReportQuerySet
     from reports.models.jobs import ParsingJobQuerySet
 
 # A report takes its pages and rows along: far more than a row.
@@ -40,15 +42,31 @@ def delete_old_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]
 
 
 def count_old_completed_reports(tenant: Tenant, before: datetime) -> Aged:
-    """Count completed reports that ended before a moment."""
-    return count_rows_and_find_oldest(
+    """Count completed reports that ended, and outside ones stored, before a moment."""
+    read = count_rows_and_find_oldest(
         _ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at"
+    )
+    outside = count_rows_and_find_oldest(_outside(tenant, before), "created_at")
+    return Aged(
+        min(read.number + outside.number, COUNTED_UP_TO),
+        min((each for each in (read.oldest, outside.oldest) if each), default=None),
     )
 
 
 def delete_old_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old reports with their pages, values, reviews and signatures."""
-    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
+    """Delete old reports with their pages, values, reviews and signatures.
+
+    Also those of other institutions, by when they were stored.
+    """
+    yield from _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
+    yield from delete_rows_in_batches(_outside(tenant, before), step=_STEP)
+
+
+def _outside(tenant: Tenant, before: datetime) -> OutsideReportQuerySet:
+    found: OutsideReportQuerySet = OutsideReport.objects.for_tenant(tenant).filter(
+        created_at__lt=before
+    )
+    return found
 
 
 def _ended(

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from reports.web.jobs import history, holds, page_images, rereadings, views
+from reports.web.jobs import (
+    history,
+    holds,
+    outside,
+    page_images,
+    rereadings,
+    views,
+)
 from reports.web.names import aliases
 from reports.web.orders import views as orders
 from reports.web.signing import amending, second_reads
@@ -107,4 +114,9 @@ urlpatterns = [
     ),
     path("reviews/", include("reports.web.review.urls")),
     path("users/<str:user_id>/reports/", views.list_reports_of_user, name="of_user"),
+    path(
+        "users/<str:user_id>/reports/outside/<uuid:outside_report_id>/",
+        outside.show_outside_report,
+        name="outside",
+    ),
 ]

@@ -52,6 +52,7 @@ from portal.ops.isolation.probing import (
 )
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.calendars import make_site_calendar
+from tests.factories.fhir import make_outside_report
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_lab_document, make_unmatched
 from tests.factories.labs import make_lab_account
@@ -137,6 +138,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     start_replay(endpoint=endpoint, actor=ACTOR, filters=LogFilters(outcome="failed"))
     create_connect_link(user=user, actor=ACTOR)
     make_import(user=user)
+    make_outside_report(user=user)
     request_user_export(user=user, actor=ACTOR)
     make_alias(tenant=alice_tenant)
     make_rereading(job=job)

@@ -41,7 +41,12 @@ LEFT_OUT = (
     "/v3/unmatched_result_test",
 )
 # Events of ours that the client does not know.
-OF_OURS = {ATTEMPT_EXHAUSTED, "provider.gap.opened", "provider.gap.closed"}
+OF_OURS = {
+    "historical.data.outside_lab_report.created",
+    ATTEMPT_EXHAUSTED,
+    "provider.gap.opened",
+    "provider.gap.closed",
+}
 ADDRESS = junction.Address(**PLACE)
 GUARANTOR = junction.GuarantorDetails(
     first_name="Eve", last_name="Example", address=ADDRESS, phone_number="+15550102"

@@ -154,7 +154,7 @@ class DropReason(OpenChoices):
     NO_WORKOUT = "no_workout", gettext_lazy("Route that no workout of the file names")
     CLINICAL = (
         "clinical_record",
-        gettext_lazy("Clinical record (FHIR), which imports do not read"),
+        gettext_lazy("Clinical record (FHIR) other than lab results"),
     )
     CALIBRATION = "calibration", gettext_lazy("Calibration or setting of a device")
     BAD_TIME = "datetime_parsing", gettext_lazy("Invalid time")

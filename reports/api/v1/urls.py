@@ -9,10 +9,12 @@ from reports.api.v1.jobs import (
     RejectParsingJobView,
     ReleaseParsingJobView,
 )
+from reports.api.v1.outside import OutsideReportsView
 
 urlpatterns = [
     mount_api_view("parser/job", ParsingJobsView),
     mount_api_view("parser/job/<job_id>", ParsingJobView),
     mount_api_view("parser/job/<job_id>/release", ReleaseParsingJobView),
     mount_api_view("parser/job/<job_id>/reject", RejectParsingJobView),
+    mount_api_view("user/<user_id>/outside_report", OutsideReportsView),
 ]

@@ -24,7 +24,7 @@ from labs.operations.results.critical_reports import (
 )
 from labs.operations.results.parsed_reports import forget_reports_of_results
 from portal.lib import storage
-from reports.models import ParsingJob, ReportFile
+from reports.models import OutsideReport, ParsingJob, ReportFile
 from reports.parser.report import FailureReason, UnreadableReport
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _picture(name: str, page: int, size: PictureSize) -> str:
 
 @transaction.atomic
 def erase_user_reports(tenant_pk: int, user_uuid: UUID) -> None:
-    """Delete all jobs of a user: rows now, files on commit.
+    """Delete all reports of a user: rows now, files on commit.
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
@@ -128,6 +128,7 @@ def erase_user_reports(tenant_pk: int, user_uuid: UUID) -> None:
         tenant_pk,
         ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid),
     )
+    OutsideReport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid).delete()
 
 
 def delete_parsing_jobs(tenant_pk: int, jobs: QuerySet[ParsingJob]) -> None:

@@ -32,6 +32,7 @@ from reports.queries import (
     list_parsing_jobs,
     list_report_results,
 )
+from reports.queries.outside import list_outside_reports
 from reports.states import ParsingJobFailureReason
 from reports.web.jobs.forms import (
     PAGE_SIZES,
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
 
 # A user's tab lists this many; the reports list has the rest.
 LATEST_OF_USER = 25
+# All of a person's years, as nothing else lists them.
+OUTSIDE_OF_USER = 500
 
 
 @require_GET
@@ -232,6 +235,9 @@ def list_reports_of_user(request: TenantRequest, user_id: str) -> HttpResponse:
         tab="reports",
         jobs=jobs[:LATEST_OF_USER],
         has_more=len(jobs) > LATEST_OF_USER,
+        outside=list_outside_reports(
+            tenant=request.tenant, user_uuid=overview.user.uuid
+        ).defer("conclusion")[:OUTSIDE_OF_USER],
         poll_seconds=get_polling_interval_seconds(jobs),
     )
 

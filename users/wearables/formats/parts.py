@@ -28,6 +28,7 @@ class PartKind(StrEnum):
     SAMPLES = "samples"
     SUMMARIES = "summaries"
     STREAM = "stream"
+    LAB_REPORTS = "lab_reports"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,4 +27,4 @@ def explain_import_refusal(reason: ImportRefusal | None, saw: str) -> str:
     said = str(reason.label) if reason else _("The file was rejected.")
     if not saw:
         return said
-    return _("%(reason)s It looks like %(saw)s.") % {"reason": said, "saw": saw}
+    return _("%(reason)s Recognized as: %(saw)s.") % {"reason": said, "saw": saw}

@@ -1,4 +1,4 @@
-"""Rows that file readers yield: samples, summaries, streams and skipped rows."""
+"""Rows that file readers yield: samples, summaries, streams, reports and skips."""
 
 from __future__ import annotations
 
@@ -59,6 +59,17 @@ class StreamRow(NamedTuple):
     origin: Origin = Origin()
 
 
+class LabReportRow(NamedTuple):
+    """A report of a laboratory, see formats.fhir.lab_reports; of `rows` of the file.
+
+    `at` is when it is of, in ISO 8601 and UTC.
+    """
+
+    element: dict[str, Any]
+    at: str
+    rows: int = 1
+
+
 class MergedRows(NamedTuple):
     """Rows merged into a summary, which counts none itself."""
 
@@ -73,7 +84,7 @@ class SkippedRows(NamedTuple):
     rows: int = 1
 
 
-Row = SampleRow | SummaryRow | StreamRow | MergedRows | SkippedRows
+Row = SampleRow | SummaryRow | StreamRow | LabReportRow | MergedRows | SkippedRows
 
 
 class Reader(Protocol):

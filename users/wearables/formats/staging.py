@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from users.states.imports import DropReason, ImportFormat
 from users.wearables.formats.apple.export import AppleHealthReader
+from users.wearables.formats.fhir.lab_reports import LAB_REPORT_RESOURCE
 from users.wearables.formats.moments import Moments
 from users.wearables.formats.parts import Part, PartKind, PartsWriter
 from users.wearables.formats.rows import (
+    LabReportRow,
     MergedRows,
+    Origin,
     SampleRow,
     SkippedRows,
     SummaryRow,
@@ -32,7 +35,7 @@ from users.wearables.timeseries.readings import parse_sample_batch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from users.wearables.formats.rows import Origin, Reader, Row, StreamRow
+    from users.wearables.formats.rows import Reader, Row, StreamRow
     from users.wearables.readings import Context
     from users.wearables.resources import SummaryReading
     from users.wearables.timeseries.readings import SampleReadings
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 # Ours: a transaction of some 100 ms, and a line of half a megabyte.
 _PART_SAMPLES = 5000
 _PART_SUMMARIES = 200
+_PART_LAB_REPORTS = 50
 # Elements that wait in memory, of all parts that are being filled.
 _WAITING_MAX = 40_000
 # Rows between two words about how far it is.
@@ -133,6 +137,7 @@ class _Staging:
         self.plan: dict[str, dict[str, Any]] = {}
         self._samples: dict[tuple[str, Origin], list[dict[str, Any]]] = {}
         self._summaries: dict[tuple[str, Origin], list[SummaryRow]] = {}
+        self._lab_reports: list[LabReportRow] = []
         self._waiting = 0
         self._told: dict[tuple[str, str, str, str | None], Moments] = defaultdict(
             Moments
@@ -149,6 +154,11 @@ class _Staging:
             self._drop(row.reason, row.what, row.rows)
         elif isinstance(row, MergedRows):
             self.rows_read += row.rows
+        elif isinstance(row, LabReportRow):
+            self.rows_read += row.rows
+            self._lab_reports.append(row)
+            if len(self._lab_reports) >= _PART_LAB_REPORTS:
+                self._write_lab_reports()
         elif isinstance(row, SummaryRow):
             self.rows_read += row.rows
             key = (row.resource, row.origin)
@@ -165,6 +175,7 @@ class _Staging:
             self._write_samples(*key, self._samples[key])
         self._samples = {}
         self._write_all_summaries()
+        self._write_lab_reports()
 
     def progress(self, reader: Reader) -> Progress:
         """Return the progress."""
@@ -279,6 +290,21 @@ class _Staging:
                     last=max(
                         place.ends_at or place.starts_at for place in places
                     ).isoformat(),
+                )
+            )
+
+    def _write_lab_reports(self) -> None:
+        """Write the reports that wait; readers yield each once."""
+        rows, self._lab_reports = self._lab_reports, []
+        if rows:
+            self._write(
+                Part(
+                    kind=PartKind.LAB_REPORTS,
+                    resource=LAB_REPORT_RESOURCE,
+                    origin=Origin(),
+                    elements=[row.element for row in rows],
+                    first=min(row.at for row in rows),
+                    last=max(row.at for row in rows),
                 )
             )
 

@@ -116,7 +116,7 @@ def test_a_refused_import_says_what_the_file_looks_like(user, session, browser):
 
     page = browser.get(f"/connect/{session.uuid}/imports/{job.id}/").content.decode()
 
-    assert "The file is damaged or incomplete. It looks like a FIT file." in page
+    assert "The file is damaged or incomplete. Recognized as: a FIT file." in page
 
 
 def test_an_import_of_another_user_or_under_way_leads_nowhere(

@@ -95,7 +95,7 @@ def test_a_refused_upload_shows_why_and_keeps_nothing(alice_web, alice_tenant, u
     [
         (
             make_export(days=1)[:-60],
-            "The file is damaged or incomplete. It looks like an Apple Health export.",
+            "The file is damaged or incomplete. Recognized as: an Apple Health export.",
             "file_damaged",
         ),
         (

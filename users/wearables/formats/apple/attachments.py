@@ -95,6 +95,21 @@ class Attachments:
         if left:
             yield SkippedRows(DropReason.NO_WORKOUT, "route_#.gpx", left)
 
+    def read_file(self, path: str, limit: int) -> bytes | None:
+        """Return a file that export.xml names; None if it is missing or damaged.
+
+        Raises: FileRefused, where the archive unpacks to too much.
+        """
+        name = path.rsplit("/", 1)[-1]
+        if name not in self._members:
+            return None
+        try:
+            with self._member(name).open() as opened:
+                content: bytes = opened.read(limit + 1)
+        except MemberDamaged:
+            return None
+        return None if len(content) > limit else content
+
     def _member(self, name: str) -> Member:
         archive, info = self._archive, self._members[name]
         if archive is None:

@@ -19,6 +19,7 @@ from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
 from users.wearables.formats.apple.attachments import open_attachments
 from users.wearables.formats.apple.beats import compute_rmssd
+from users.wearables.formats.apple.clinical import ClinicalRecords
 from users.wearables.formats.apple.cycles import LOGS, Cycles
 from users.wearables.formats.apple.days import Days
 from users.wearables.formats.apple.sleep import Nights
@@ -82,7 +83,6 @@ _ROOT = "HealthData"
 _END_TAG = b"</HealthData"
 _TAGS = ("Record", "Correlation", "Workout", "ActivitySummary", "Me")
 _OTHERS = ("ClinicalRecord", "Audiogram", "VisionPrescription")
-_CLINICAL = "HKClinicalTypeIdentifier"
 _HARDWARE = re.compile(r", (manufacturer|model|hardware):(.*?)(?=, \w+:|>)")
 _KNOWN_MAX = 10_000
 _TEXT_MAX = 255
@@ -117,12 +117,14 @@ class AppleHealthReader:
         with open_attachments(self._path) as attachments:
             yield from export.workouts.rows(export.heart, attachments, self._now)
             yield from attachments.rows()
+            yield from export.clinical.rows(attachments)
 
 
 class _Export:
     """The state of reading an export."""
 
     def __init__(self) -> None:
+        self.clinical = ClinicalRecords()
         self.cycles = Cycles()
         self.days = Days()
         self.nights = Nights()
@@ -179,8 +181,9 @@ class _Export:
         elif tag == "Me":
             self.days.add_person(_attributes(element))
         elif tag == "ClinicalRecord":
-            kind = (element.get("type") or "").removeprefix(_CLINICAL)
-            yield SkippedRows(DropReason.CLINICAL, kind or str(tag))
+            skipped = self.clinical.add(_attributes(element))
+            if skipped is not None:
+                yield skipped
         else:
             yield SkippedRows(DropReason.UNKNOWN_KIND, str(tag))
 

@@ -63,7 +63,7 @@ def test_a_route_is_in_the_stream_of_its_workout_with_its_heart_rates(tmp_path):
     }
     assert found.staged.drops == {
         "no_workout": {"route_#.gpx": 1},
-        "clinical_record": {"LabResultRecord": 1},
+        "missing": {"LabResultRecord": 1},
     }
 
 

@@ -1,0 +1,1 @@
+"""Readers of FHIR resources that people's health records hold."""
