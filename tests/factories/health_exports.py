@@ -161,6 +161,7 @@ def make_fitbit() -> bytes:
     }
     beat = {"dateTime": "02/20/26 08:00:05", "value": {"bpm": 61, "confidence": 3}}
     steps = {"dateTime": "02/20/26 08:00:00", "value": "12"}
+    weight = {"weight": 191.8, "bmi": 27.77, "fat": 26.3}
     walk = {
         "logId": 6,
         "activityName": "Walk",
@@ -176,6 +177,20 @@ def make_fitbit() -> bytes:
             "Fitbit/heart_rate-2026-02-20.json": json.dumps([beat]),
             "Fitbit/steps-2026-02-01.json": json.dumps([steps]),
             "Fitbit/altitude-2026-02-01.json": json.dumps([steps]),
+            **{
+                f"Fitbit/{name}-2026-02-01.json": json.dumps(
+                    [{"dateTime": "02/20/26 00:00:00", "value": value}]
+                )
+                for name, value in (
+                    ("very_active_minutes", "30"),
+                    ("lightly_active_minutes", "200"),
+                    ("resting_heart_rate", {"date": "02/20/26", "value": 58.7}),
+                    ("height", "1770"),
+                )
+            },
+            "Fitbit/weight-2026-02-01.json": json.dumps(
+                [{"logId": 8, "date": "02/20/26", "time": "07:00:00"} | weight]
+            ),
             "Fitbit/exercise-0.json": json.dumps([walk]),
             "Fitbit/daily_resting_heart_rate_2026-02-01.csv": (
                 "timestamp,beats per minute\n2026-02-20T00:00:00Z,52\n"

@@ -282,9 +282,13 @@ def finish_source_sign_in(
 def import_file_from_connect_link(
     *, session: LinkSession, actor: Actor, provider: str, file: UploadedFile[bytes]
 ) -> ImportJob:
-    """Store an uploaded file of the holder and start its import.
+    """Store an uploaded file of the holder and start its import, without a plan.
 
+    A plan is for members, who could have chosen a wrong file or user: here the holder
+    sends their own data, and a link that ended would leave a plan that nobody confirms.
+    What was stored and skipped is shown afterwards, to the holder and to the team.
     Raises: source_not_offered (404), and what start_health_data_import does.
+    Source: Ours.
     """
     find_connectable_source(session, provider, Way.FILE)
     request = ImportRequest(

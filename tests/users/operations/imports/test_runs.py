@@ -8,8 +8,9 @@ import pytest
 
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
-from tests.factories.apple_health import make_archive, make_export
+from tests.factories.apple_health import make_archive, make_export, quantity, wrap
 from tests.factories.health_exports import HEALTH_EXPORTS
+from tests.factories.summaries import record
 from tests.outbox import emitted
 from tests.users.holdings import stored_rows
 from tests.users.operations.imports.beats import BEATS, NOON, beat, files, lines, start
@@ -132,6 +133,44 @@ def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
         == summaries
     )
     assert emitted(alice_tenant) == events
+
+
+@pytest.mark.parametrize("cloud_first", [True, False])
+def test_the_stream_of_a_file_is_of_the_workout_that_its_cloud_named(
+    user, run, cloud_first
+):
+    def sync():
+        times = {
+            "time_start": "2026-02-28T10:00:00+01:00",
+            "time_end": "2026-02-28T10:10:00+01:00",
+        }
+        element = {"external_id": "cloud-7", **times}
+        record(user, "workouts", element, provider="apple_health_kit")
+
+    run_of = '<Workout workoutActivityType="HKWorkoutActivityTypeRunning" {}/>'.format(
+        'sourceName="Watch" startDate="2026-02-28 10:00:00 +0100"'
+        ' endDate="2026-02-28 10:10:00 +0100"'
+    )
+    beats = [
+        quantity(
+            "HeartRate", 120 + n, "count/min", start=f"2026-02-28 10:0{n}:00 +0100"
+        )
+        for n in (1, 2)
+    ]
+    export = make_archive(wrap(run_of, *beats))
+    if cloud_first:
+        sync()
+    job = run(start(user, export, "export.zip"))
+    if not cloud_first:
+        sync()
+    again = run(start(user, export, "export.zip"))
+
+    workout = Summary.objects.for_tenant(user.tenant).get(user=user, kind="workouts")
+    stream = WorkoutStream.objects.for_tenant(user.tenant).get()
+    assert stream.workout_id == workout.pk
+    assert workout.raw["external_id"] == "cloud-7"
+    assert job.counts["workout_stream"]["created"] == 1
+    assert again.counts["workout_stream"]["unchanged"] == 1
 
 
 @pytest.mark.parametrize("vendor", sorted(HEALTH_EXPORTS))

@@ -179,9 +179,36 @@ def test_fitbit_reads_lists_by_their_name_and_nights_with_stages(tmp_path):
         "2026-02-21T00:00:00+00:00",
         2500.0,
     )
+    assert found.of("activity") == [
+        {
+            "calendar_date": "2026-02-20",
+            "high": 30.0,
+            "low": 200.0,
+            "heart_rate": {"resting_bpm": 59},
+        }
+    ]
+    (body,) = found.of("body")
+    # 191.8 lb: kilograms would be a body mass index of 61.
+    assert (round(body["weight"], 2), body["body_mass_index"], body["fat"]) == (
+        87.0,
+        27.77,
+        26.3,
+    )
     assert found.staged.drops == {
-        "unknown_kind": {"altitude": 1, "daily_resting_heart_rate": 1}
+        "unknown_unit": {"altitude": 1},
+        "unknown_kind": {"daily_resting_heart_rate": 1},
     }
+
+
+def test_a_weight_of_fitbit_without_a_height_has_no_unit(tmp_path):
+    weight = b'[{"logId":8,"weight":70,"bmi":22,"date":"02/20/26","time":"07:00:00"}]'
+
+    found = read(tmp_path, weight, "weight-2026-02-01.json")
+
+    assert found.of("body") == [
+        {"calendar_date": "2026-02-20", "body_mass_index": 22.0}
+    ]
+    assert found.staged.drops == {"unknown_unit": {"weight": 1}}
 
 
 def test_samsung_reads_utc_beside_its_offset_and_joins_stages(tmp_path):

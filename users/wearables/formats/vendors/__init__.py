@@ -57,6 +57,7 @@ FINISHERS: tuple[Callable[[Reading], Iterator[Row]], ...] = (
     whoop.finish,
     samsung.finish,
     withings.finish,
+    fitbit.finish,
 )
 RECORDINGS = frozenset({ImportFormat.FIT, ImportFormat.GPX, ImportFormat.TCX})
 

@@ -2,7 +2,9 @@
 
 Heart rates, steps and distances by the minute are UTC, and so are exercises; nights are
 wall clock. Lists of {"dateTime", "value"} all look alike: their name tells them.
-Weights have no unit, which was the account's, and are not read.
+Weights have no unit, which was the account's, but a body mass index, and the archive a
+height in millimeters: together they say the unit, alone they do not. Altitudes have no
+unit either; of VO2max there are four values, and none is said to be the one shown.
 Source: the archive in danlsn/fitport, data/user-site-export (read 2026-11-24). The mean
 heart rate of its exercises is that of the heart rates at the same times (296 of them,
 median difference 0.2 bpm). Heart rates are lowest 10 hours before its nights, as of
@@ -18,7 +20,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from users.states.imports import DropReason, ImportFormat
-from users.wearables.formats.rows import Origin, Row, SkippedRows
+from users.wearables.formats.rows import MergedRows, Origin, Row, SkippedRows
 from users.wearables.formats.uploads.forms import (
     Form,
     iterate_cells,
@@ -52,6 +54,7 @@ _LISTS: dict[str, tuple[str, float]] = {
     "steps": ("steps", 1),
     "distance": ("distance", 0.01),  # centimeters
 }
+_DAY_RESTING = "resting_heart_rate"
 _LEVELS = {"deep": 1, "light": 2, "asleep": 2, "rem": 3, "wake": 4, "awake": 4}
 _LEVELS |= {"restless": 4}
 # CSV of UTC by their column of values: our resource.
@@ -62,6 +65,19 @@ _TABLES: dict[str, str] = {
     "average_value": "blood_oxygen",
     "full_sleep_breathing_rate": "respiratory_rate",
 }
+# Values of a whole day by the name of their list: our field of activity.
+_DAYS = {
+    "very_active_minutes": "high",
+    "moderately_active_minutes": "medium",
+    "lightly_active_minutes": "low",
+    _DAY_RESTING: "resting_bpm",
+}
+_HEIGHT = "height"
+_UNKNOWN_UNITS = frozenset({"altitude"})
+# Kilograms, pounds and stones, in kilograms.
+_WEIGHT_UNITS = (1.0, 0.45359237, 6.35029318)
+# How far the body mass index may be off, which is written with two digits.
+_INDEX_OFF_MAX = 0.02
 # A value of a whole day, in the columns of heart rates.
 _RESTING = "daily_resting_heart_rate"
 
@@ -71,8 +87,11 @@ def _kind(name: str) -> str:
     return re.sub(r"[-_ ]+\d.*|\.json$", "", last)
 
 
-def _read_list(member: Member, head: Head, _reading: Reading) -> Iterator[Row]:
+def _read_list(member: Member, head: Head, reading: Reading) -> Iterator[Row]:
     kind = _kind(head.name)
+    if kind in _DAYS or kind == _HEIGHT:
+        yield from _read_days(member, kind, reading)
+        return
     known = _LISTS.get(kind)
     rows = 0
     for item in iterate_items(member, "item"):
@@ -92,7 +111,64 @@ def _read_list(member: Member, head: Head, _reading: Reading) -> Iterator[Row]:
         yield make_sample(slug, _ORIGIN, value * scale, start, add_seconds(start, 60))
     if rows:
         reason = DropReason.NO_VALUE if known else DropReason.UNKNOWN_KIND
+        if kind in _UNKNOWN_UNITS:
+            reason = DropReason.UNKNOWN_UNIT
         yield SkippedRows(reason, kind[:60] or "values", rows)
+
+
+def _read_days(member: Member, kind: str, reading: Reading) -> Iterator[Row]:
+    """Keep values of whole days, of which several files make one summary."""
+    days = reading.kept.setdefault("fitbit days", {})
+    for item in iterate_items(member, "item"):
+        given = item.get("value") if isinstance(item, dict) else None
+        value = parse_number(given.get("value") if isinstance(given, dict) else given)
+        at = parse_local_time(item.get("dateTime"), "mdy") if given else None
+        # A day without a resting heart rate has 0.
+        if value is None or at is None or (kind == _DAY_RESTING and not value):
+            yield SkippedRows(DropReason.NO_VALUE, kind)
+        elif kind == _HEIGHT:
+            reading.kept.setdefault("fitbit heights", []).append(value / 1000)
+            yield MergedRows()
+        else:
+            rows, found = days.get(at[:10], (0, {}))
+            days[at[:10]] = rows + 1, found | {_DAYS[kind]: value}
+
+
+def finish(reading: Reading) -> Iterator[Row]:
+    """Yield the activity of days, and weights once the height is known."""
+    for day, (rows, found) in reading.kept.get("fitbit days", {}).items():
+        resting = found.pop("resting_bpm", None)
+        heart = {"resting_bpm": None if resting is None else round(resting)}
+        element = {"calendar_date": day, **found, "heart_rate": heart}
+        yield make_summary("activity", _ORIGIN, element, rows)
+    heights = reading.kept.get("fitbit heights", [])
+    for day, item in reading.kept.get("fitbit weights", {}).items():
+        weight, index = parse_number(item.get("weight")), parse_number(item.get("bmi"))
+        unit = _find_weight_unit(weight, index, heights)
+        yield make_summary(
+            "body",
+            _ORIGIN,
+            {
+                "calendar_date": day,
+                "weight": weight * unit if weight and unit else None,
+                "fat": parse_number(item.get("fat")),
+                "body_mass_index": index,
+            },
+        )
+        if unit is None:
+            yield SkippedRows(DropReason.UNKNOWN_UNIT, "weight")
+
+
+def _find_weight_unit(
+    weight: float | None, index: float | None, heights: list[float]
+) -> float | None:
+    """Return the kilograms of a weight's unit that its body mass index has, or None."""
+    for height in heights:
+        for unit in _WEIGHT_UNITS:
+            expected = (weight or 0) * unit / height**2 if height else 0
+            if index and abs(expected / index - 1) < _INDEX_OFF_MAX:
+                return unit
+    return None
 
 
 def _read_nights(member: Member, _head: Head, _reading: Reading) -> Iterator[Row]:
@@ -198,9 +274,19 @@ def _read_exercises(member: Member, _head: Head, _reading: Reading) -> Iterator[
         )
 
 
-def _read_weights(member: Member, _head: Head, _reading: Reading) -> Iterator[Row]:
-    rows = sum(1 for _ in iterate_items(member, "item"))
-    yield SkippedRows(DropReason.UNKNOWN_UNIT, "weight", rows)
+def _read_weights(member: Member, _head: Head, reading: Reading) -> Iterator[Row]:
+    weights = reading.kept.setdefault("fitbit weights", {})
+    for item in iterate_items(member, "item"):
+        at = None
+        if isinstance(item, dict):
+            at = parse_local_time(f"{item.get('date')} {item.get('time')}", "mdy")
+        if at is None:
+            yield SkippedRows(DropReason.BAD_TIME, "weight")
+        elif at[:10] in weights:  # the last of a day counts
+            weights[at[:10]] = item
+            yield MergedRows()
+        else:
+            weights[at[:10]] = item
 
 
 def _table(column: str) -> Any:
