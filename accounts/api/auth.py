@@ -42,7 +42,7 @@ _META_KEY = "HTTP_X_SERVICE_API_KEY"
 # What older published clients send (contract D1), deprecated since.
 FORMER_HEADER = "x-vital-api-key"
 _FORMER_META_KEY = "HTTP_X_VITAL_API_KEY"
-_FORMER_SINCE = f"@{int(datetime(2026, 11, 24, tzinfo=UTC).timestamp())}"
+FORMER_SINCE = f"@{int(datetime(2026, 11, 24, tzinfo=UTC).timestamp())}"
 KEY_CACHE_TTL = timedelta(seconds=5)
 clock = time.monotonic
 
@@ -84,7 +84,7 @@ def _read_other_header(request: Request) -> str:
     """
     key: str = request.META.get(_FORMER_META_KEY, "")
     if key and settings.API_FORMER_KEY_HEADER:
-        request.parser_context["view"].headers["Deprecation"] = _FORMER_SINCE
+        request.parser_context["view"].headers["Deprecation"] = FORMER_SINCE
         return key
     return _read_bearer_token(request)
 

@@ -74,7 +74,7 @@ MOST: dict[str, dict[str, Any]] = {
         sexual_activity=[{"date": "2026-02-10", "protection_used": False}],
         basal_body_temperature=[{"date": "2026-02-11", "value": 36.5}],
     ),
-    "sleep_cycle": night_element(sleep_id="5b1f4c7e-54c8-4b36-9d2e-aa13c7b0f001"),
+    "sleep_cycle": night_element(),
     "activity": {
         "calendar_date": "2026-02-28",
         "calories_total": 2100.5,

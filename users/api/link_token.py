@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
+from accounts.api.auth import FORMER_SINCE
 from accounts.api.throttling import count_call_without_valid_key
 from accounts.api.views import TenantAPIView
 from portal.lib.errors import DomainError
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from users.models import LinkSession
 
 HEADER = "x-link-token"
+# What published clients send (contract D1: their names are aliases).
+FORMER_HEADER = "x-vital-link-token"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class LinkTokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[None, LinkGrant]:
         address = request.META.get("REMOTE_ADDR") or None
         try:
-            session = find_open_connect_link(request.headers.get(HEADER, ""))
+            session = find_open_connect_link(_read_token(request))
         except DomainError:
             count_call_without_valid_key(address)
             raise AuthenticationFailed from None
@@ -61,6 +65,16 @@ class LinkTokenAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'
+
+
+def _read_token(request: Request) -> str:
+    """Return the token of either header, empty without one."""
+    token: str = request.headers.get(HEADER, "")
+    if not token and settings.API_FORMER_KEY_HEADER:
+        token = request.headers.get(FORMER_HEADER, "")
+        if token:
+            request.parser_context["view"].headers["Deprecation"] = FORMER_SINCE
+    return token
 
 
 class LinkTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry

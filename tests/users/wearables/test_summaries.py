@@ -114,8 +114,6 @@ def test_a_night_may_have_holes_and_no_stages():
     ("wrong", "expected"),
     [
         ({"period_start": None}, [(("period_start",), "missing")]),
-        ({"period_end": None}, [(("period_end",), "missing")]),
-        ({"cycle_end": None}, [(("cycle_end",), "missing")]),
         (
             {"period_start": "2026-2-2"},
             [(("period_start",), "date_from_datetime_parsing")],
@@ -163,6 +161,34 @@ def test_a_night_may_have_holes_and_no_stages():
 )
 def test_a_cycle_that_can_not_be_is_refused(wrong, expected):
     assert faults(MENSTRUAL_CYCLE, cycle_element(**wrong)) == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ({}, ("2026-02-02", "2026-02-02")),
+        (
+            {
+                "menstrual_flow": [
+                    {"date": "2026-02-04", "flow": "heavy"},
+                    {"date": "2026-02-03", "flow": "light"},
+                    {"date": "2026-02-05", "flow": "none"},
+                ],
+                "ovulation_test": [{"date": "2026-02-14", "test_result": "positive"}],
+            },
+            ("2026-02-04", "2026-02-14"),
+        ),
+        ({"period_end": "2026-02-06"}, ("2026-02-06", "2026-02-06")),
+        ({"cycle_end": "2026-03-01"}, ("2026-02-02", "2026-03-01")),
+    ],
+)
+def test_a_cycle_that_has_not_ended_ends_on_its_last_known_day(given, ends):
+    open_cycle = {"period_start": "2026-02-02", "cycle_end": None} | given
+
+    (read,) = MENSTRUAL_CYCLE.read([open_cycle], CONTEXT)
+
+    assert (read.body["period_end"], read.body["cycle_end"]) == ends
+    assert str(read.place.last_date) == ends[1]
 
 
 def test_a_null_list_is_an_empty_one():

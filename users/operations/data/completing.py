@@ -15,7 +15,6 @@ from django.db.models import Q
 
 from users.models import Summary
 from users.wearables.readings import ElementsInvalid
-from users.wearables.summaries import SLEEP, SLEEP_CYCLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,9 +65,7 @@ def complete_readings(
     Source: Ours: exports leave out ids and values that the same provider's cloud gives.
     """
     found = _find_stored(user, resource, readings, context, is_file=is_file)
-    sleeps = [row for row in found if row.kind != resource.slug]
-    rows = [row for row in found if row.kind == resource.slug]
-    matched = _match(rows, readings, is_file=is_file)
+    matched = _match(found, readings, is_file=is_file)
     completed = Completed({}, {}, {}, {row.pk: row for row in matched.values()})
     for id_, reading in readings.items():
         row = matched.get(id_)
@@ -87,7 +84,7 @@ def complete_readings(
                 completed.sources[id_] = (row.source_type, row.app_id, row.device_id)
         elif is_file:
             completed.layers[id_] = {"file": reading.raw, "live": None, "ids": []}
-        completed.readings[id_] = _link_to_stored_sleep(whole, sleeps)
+        completed.readings[id_] = whole
     return completed
 
 
@@ -119,7 +116,7 @@ def _find_stored(
     *,
     is_file: bool,
 ) -> list[Summary]:
-    """Return stored records that readings can belong to, for cycles also of sleeps.
+    """Return stored records that readings can belong to.
 
     A live source's are its own by their ID, so that only those of files are read.
     """
@@ -128,13 +125,10 @@ def _find_stored(
         for reading in readings.values()
         for each in (-1, 0, 1)
     }
-    kinds = [resource.slug]
-    if resource is SLEEP_CYCLE:
-        kinds.append(SLEEP.slug)
     rows = Summary.objects.for_tenant(user.tenant).filter(
         Q(pk__in=readings) | Q(calendar_date__in=days),
         user=user,
-        kind__in=kinds,
+        kind=resource.slug,
         provider=context.provider,
     )
     return list(rows if is_file else rows.filter(layers__isnull=False))
@@ -181,20 +175,6 @@ def _read(
             continue
         return whole
     return reading
-
-
-def _link_to_stored_sleep(
-    reading: SummaryReading, sleeps: list[Summary]
-) -> SummaryReading:
-    """Name the stored sleep of a cycle's times where the named one is not stored."""
-    named = reading.body.get("sleep_id")
-    if not sleeps or named in {str(row.pk) for row in sleeps}:
-        return reading
-    times = _times(reading.place.starts_at, reading.place.ends_at)
-    alike = [row for row in sleeps if _times(row.starts_at, row.ends_at) == times]
-    if len(alike) != 1:
-        return reading
-    return replace(reading, body={**reading.body, "sleep_id": str(alike[0].pk)})
 
 
 def _merge(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

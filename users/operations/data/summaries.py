@@ -16,14 +16,17 @@ from users.analysis.workout_zones import fill_missing_workout_zones
 from users.models import Arrival, Summary
 from users.models.sources.arrival import ARRIVAL_RETENTION
 from users.operations.data.completing import complete_readings
+from users.operations.data.sleep_links import link_cycles_to_sleeps, relink_cycles
 from users.operations.sources.devices import record_device_seen
 from users.operations.sources.sources import (
     ensure_source_connected,
     record_data_arrival,
 )
+from users.operations.users.fallbacks import adopt_birth_date
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
 from users.wearables.readings import build_batch_parsing_context
+from users.wearables.summaries import PROFILE, SLEEP, SLEEP_CYCLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -111,7 +114,9 @@ def record_summaries(
     connection. Each summary that is new or changed emits one event, by start; of
     `is_history` none: whoever brings a source's past tells of it once, when it is whole
     (historical.data.*). What a file tells (`is_file`) and what the live source tells of
-    one record complete each other, see complete_readings. Raises: ElementsInvalid
+    one record complete each other, see complete_readings. A cycle that came before its
+    sleep then names it, with an update, see relink_cycles. A missing
+    fallback birth date is a profile's, see adopt_birth_date. Raises: ElementsInvalid
     (422, nothing stored); provider_unknown; not_found. Source: Spec 6.2; Contract 2.3,
     5.4, 8.2; Ours: a dropped element has no id in the answer.
     """
@@ -128,6 +133,10 @@ def record_summaries(
         is_file=is_file,
     )
     latest = completed.readings
+    if resource is SLEEP_CYCLE:
+        latest = link_cycles_to_sleeps(
+            user=user, provider=batch.provider, read=read, readings=latest
+        )
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
@@ -140,6 +149,19 @@ def record_summaries(
             device_id=batch.device_id,
         )
         changed = _store(user, resource, batch, kept, now, completed)
+        if resource is PROFILE:
+            adopt_birth_date(
+                user=user,
+                actor=actor,
+                provider=batch.provider,
+                readings=kept.values(),
+                now=now,
+            )
+    relinked: list[SummaryRow] = []
+    if changed and resource is SLEEP:
+        relinked = relink_cycles(
+            user=user, provider=batch.provider, sleeps=kept.values(), now=now
+        )
     starts = [each.place.starts_at for each in kept.values()]
     recorded = Recorded(
         created=sum(is_new for is_new, _ in changed),
@@ -176,6 +198,13 @@ def record_summaries(
                 messages=[
                     (resource.event_type(is_new=is_new), resource.event(user.uuid, row))
                     for is_new, row in changed
+                ]
+                + [
+                    (
+                        SLEEP_CYCLE.event_type(is_new=False),
+                        SLEEP_CYCLE.event(user.uuid, row),
+                    )
+                    for row in relinked
                 ],
             )
     return recorded

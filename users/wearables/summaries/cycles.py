@@ -40,12 +40,32 @@ def _days(name: str, **kinds: Kind) -> Field:
     return Field(name, ListOf(entry), default=())
 
 
+_LISTS = (
+    *("menstrual_flow", "cervical_mucus", "intermenstrual_bleeding", "contraceptive"),
+    *("detected_deviations", "ovulation_test", "home_pregnancy_test"),
+    *("home_progesterone_test", "sexual_activity", "basal_body_temperature"),
+)
+
+
 def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
-    """Place a cycle by the days from period start to cycle end (contract 1.5)."""
-    period_start, period_end, cycle_end = (
-        date.fromisoformat(body[name])
-        for name in ("period_start", "period_end", "cycle_end")
-    )
+    """Place a cycle by the days from period start to cycle end (contract 1.5).
+
+    A period or cycle that has not ended ends on the last day that the element tells of,
+    as both are never null (D18); a later push of the same cycle moves it on.
+    """
+    period_start = date.fromisoformat(body["period_start"])
+    if body["period_end"] is None:
+        bled = [
+            each["date"]
+            for each in body["menstrual_flow"]
+            if each["flow"] != MenstrualFlow.NONE
+        ]
+        body["period_end"] = max((body["period_start"], *bled))
+    period_end = date.fromisoformat(body["period_end"])
+    if body["cycle_end"] is None:
+        entries = (each["date"] for name in _LISTS for each in body[name])
+        body["cycle_end"] = max((body["period_end"], *entries))
+    cycle_end = date.fromisoformat(body["cycle_end"])
     if period_end < period_start:
         refuse_parsed_value(
             "The period must end on or after its start.", "value_error", "period_end"
@@ -77,8 +97,8 @@ MENSTRUAL_CYCLE = SummaryResource(
     record=Record(
         (
             Field("period_start", _CYCLE_DAY, required=True),
-            Field("period_end", _CYCLE_DAY, required=True),
-            Field("cycle_end", _CYCLE_DAY, required=True),
+            Field("period_end", _CYCLE_DAY, filled=True),
+            Field("cycle_end", _CYCLE_DAY, filled=True),
             Field("is_predicted", Flag(), default=False),
             _days("menstrual_flow", flow=Choice(MenstrualFlow)),
             _days("cervical_mucus", quality=Choice(CervicalMucusQuality)),

@@ -142,7 +142,25 @@ def test_a_links_token_lists_what_it_offers(alice_tenant, user, monkeypatch, set
         "form_components": None,
     }
     assert listed["manual"]["oauth_url"] is None
+    assert "Deprecation" not in reply
     assert audited(alice_tenant)[-1] == ("read", "sources", str(user.uuid))
+
+
+def test_the_header_of_published_clients_is_an_alias(user, settings):
+    session = create_connect_link(user=user, actor=ACTOR)
+    headers = {
+        "x-vital-link-token": sign_connect_link_token(session),
+        "x-vital-api-key": "sk_us_whatever_the_client_has",
+    }
+
+    reply = Client(headers=headers).get(PROVIDERS)
+    wrong = Client(headers=headers | {"x-link-token": "none"}).get(PROVIDERS)
+    settings.API_FORMER_KEY_HEADER = False
+    refused = Client(headers=headers).get(PROVIDERS)
+
+    assert (reply.status_code, reply["Deprecation"][0]) == (200, "@")
+    assert "manual" in {each["slug"] for each in reply.json()}
+    assert (wrong.status_code, refused.status_code) == (401, 401)
 
 
 def test_the_sign_in_of_an_answer_opens_the_link_on_the_way(user):

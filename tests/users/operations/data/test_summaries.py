@@ -27,7 +27,12 @@ from users.operations.data.summaries import (
     record_summaries,
 )
 from users.operations.sources.sources import connect_source, disconnect_source
-from users.operations.users.users import delete_user, erase_user
+from users.operations.users.users import (
+    UserChanges,
+    delete_user,
+    erase_user,
+    update_user,
+)
 from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import derive_summary_id
@@ -412,19 +417,83 @@ def test_an_external_id_tells_summaries_of_one_start_apart(user, alice_tenant):
     assert moved.updated == 1
 
 
-def test_a_session_names_the_sleep_it_belongs_to(user, alice_tenant):
-    named = "5b1f4c7e-54c8-4b36-9d2e-aa13c7b0f001"
+def test_a_session_names_the_sleep_that_covers_it(connected, alice_tenant):
+    record(connected, "sleep_cycle")
+    (cycle,) = stored(alice_tenant)
     expected = derive_summary_id(
-        user.uuid, "oura", "sleep", "key:2026-02-28T22:00:00+00:00"
+        connected.uuid, "oura", "sleep", "key:2026-02-28T22:00:00+00:00"
     )
+    assert cycle.body["sleep_id"] == str(expected)  # the sleep of these times to come
 
-    (made,) = record(user, "sleep_cycle").ids
-    (given,) = record(user, "sleep_cycle", night_element(sleep_id=named)).ids
+    # A nap beside it, another source's, then the night under an ID of its own.
+    for start, stop, provider in [
+        ("2026-02-28T20:00:00Z", "2026-02-28T22:30:00Z", "oura"),
+        ("2026-02-28T22:00:00Z", "2026-03-01T00:00:00Z", "fitbit"),
+    ]:
+        times = {"bedtime_start": start, "bedtime_stop": stop}
+        record(connected, "sleep", times, provider=provider)
+    assert cycle.body in [each.body for each in stored(alice_tenant)]
+    night = {
+        "external_id": "n-1",
+        "bedtime_start": "2026-02-28T21:45:00Z",
+        "bedtime_stop": "2026-03-01T00:10:00Z",
+    }
+    (sleep_id,) = record(connected, "sleep", night).ids
 
-    assert made == given
-    before, after = (each["data"] for each in emitted(alice_tenant)[1:])
-    assert before["sleep_id"] == str(expected)
-    assert after["sleep_id"] == named
+    (row,) = [each for each in stored(alice_tenant) if each.kind == "sleep_cycle"]
+    assert (row.body["sleep_id"], row.version) == (str(sleep_id), 2)
+    types = emitted_types(alice_tenant)[-2:]
+    assert types == ["daily.data.sleep.created", "daily.data.sleep_cycle.updated"]
+    assert emitted(alice_tenant)[-1]["data"]["sleep_id"] == str(sleep_id)
+    # Sent again, it is the same: nothing to tell.
+    again = record(connected, "sleep_cycle")
+    assert (again.created, again.updated) == (0, 0)
+    assert record(connected, "sleep", night).updated == 0
+
+
+def test_a_session_cannot_name_a_sleep_that_is_not_there(
+    connected, charlie_tenant, alice_tenant
+):
+    other = make_user(tenant=charlie_tenant)
+    (foreign,) = record(other, "sleep").ids
+    (mine,) = record(connected, "sleep").ids
+    before = stored_rows(alice_tenant)
+
+    for unknown in ("5b1f4c7e-54c8-4b36-9d2e-aa13c7b0f001", str(foreign)):
+        elements = night_element(), night_element(sleep_id=unknown)
+        with pytest.raises(ElementsInvalid) as refused:
+            record(connected, "sleep_cycle", *elements)
+        (fault,) = refused.value.faults
+        assert (fault.loc, fault.type) == ((1, "sleep_id"), "value_error")
+    assert stored_rows(alice_tenant) == before
+
+    record(connected, "sleep_cycle", night_element(sleep_id=str(mine)))
+    assert emitted(alice_tenant)[-1]["data"]["sleep_id"] == str(mine)
+
+
+def test_a_profile_gives_the_fallback_birth_date_unless_the_team_did(
+    connected, alice_tenant
+):
+    def pushed(birth_date, provider="oura"):
+        record(connected, "profile", {"birth_date": birth_date}, provider=provider)
+        connected.refresh_from_db()
+        return (
+            str(connected.fallback_birth_date),
+            connected.fallback_birth_date_source,
+        )
+
+    assert pushed(None) == ("None", "")
+    assert pushed("1990-05-17") == ("1990-05-17", "oura")
+    assert connected.fallback_birth_date_updated_at == NOON
+    assert changes_of(alice_tenant, "adopt_birth_date") == {
+        "fields": ["fallback_birth_date"],
+        "source": "oura",
+    }
+    assert pushed("1991-01-01", provider="fitbit") == ("1990-05-17", "oura")
+    assert pushed("1990-05-18") == ("1990-05-18", "oura")
+    mine = UserChanges(fallback_birth_date=date(1980, 1, 1))
+    update_user(user=connected, actor=ACTOR, changes=mine)
+    assert pushed("1990-05-17") == ("1980-01-01", "manual")
 
 
 def test_the_first_data_of_a_source_connects_it(user, alice_tenant):
@@ -541,9 +610,9 @@ def test_a_batch_takes_the_same_statements_whatever_its_size(connected, number):
         recorded = record(connected, "sleep_cycle", *elements)
 
     assert recorded.created == number
-    # A savepoint and its release; user, records of files, connection, summaries,
-    # arrival, audit, events.
-    assert len(sent) == 9
+    # A savepoint and its release; user, records of files, sleeps, connection,
+    # summaries, arrival, audit, events.
+    assert len(sent) == 10
 
 
 def test_erasing_a_user_takes_summaries_and_arrivals_along(
