@@ -38,6 +38,18 @@ Argon2PasswordHasher.parallelism = 1
 
 
 MOST_PROCESSES = 8  # each has a database
+# What takes ten seconds and more comes first: the last tests of a run are short ones
+# that its processes share, and none waits a minute for another.
+LONGEST = (
+    "tests/portal/demo/test_command.py",
+    "tests/architecture/test_roles.py",
+    "tests/contract/test_any_request.py",
+    "tests/attacks/test_uploads.py",
+    "tests/reports/test_hostile_files.py",
+    "tests/portal/test_upgrade.py",
+    "tests/architecture/test_strangers.py",
+    "tests/browser/test_sweep.py",
+)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -45,6 +57,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if all(argument.partition("::")[0].endswith(".py") for argument in config.args):
         return 0
     return min(len(os.sched_getaffinity(0)) + 1, MOST_PROCESSES)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection_finish() -> None:

@@ -177,24 +177,39 @@ def assert_sound(page: Any) -> None:
 
 
 def complaints(page: Any, part: str = "") -> list[str]:
-    """What is wrong with the page in every look, or with what is open over it.
+    """What is wrong with the page, or with what is open over it.
 
-    All rules judge it wide in light and small in dark; what a small screen leaves out
-    is judged by its colours in dark as well, unless it is a part.
+    All rules judge it wide in light and small in dark.
     """
-    wait_until_painted(page)
-    page.evaluate(AXE_SCRIPT)
     found = []
-    dark_too = () if part else (("dark", ["color-contrast"]),)
-    for size, looks in (
-        (WIDE, (("light", None), *dark_too)),
-        (PHONE, (("dark", None),)),
-    ):
+    begin_judging(page)
+    for size, theme in ((WIDE, "light"), (PHONE, "dark")):
         page.set_viewport_size(size)
-        for theme, rules in looks:
-            faults = page.evaluate(RUN_AXE, [part, theme, rules])
-            found += [f"{size['width']} {theme}: {fault}" for fault in faults]
+        found += faults(page, part, theme)
         wider = page.evaluate(OVERFLOW)
         found += [f"{size['width']}: {wider} px too wide"] * (wider > 0)
     page.set_viewport_size(WIDE)
     return found
+
+
+def complaints_of_the_dark(page: Any, part: str = "") -> list[str]:
+    """Colours, wide in dark, of the page or of what is open over it.
+
+    A small screen in dark is judged by `complaints`; it leaves out some columns.
+    """
+    begin_judging(page)
+    return faults(page, part, "dark", ["color-contrast"])
+
+
+def begin_judging(page: Any) -> None:
+    wait_until_painted(page)
+    page.evaluate(AXE_SCRIPT)
+
+
+def faults(
+    page: Any, part: str, theme: str, rules: list[str] | None = None
+) -> list[str]:
+    """What axe finds in the page as it is now, or in a part of it."""
+    width = page.viewport_size["width"]
+    found = page.evaluate(RUN_AXE, [part, theme, rules])
+    return [f"{width} {theme}: {fault}" for fault in found]

@@ -18,7 +18,7 @@ from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fix
     PAGES,
     samples,
 )
-from tests.browser.conftest import complaints
+from tests.browser.conftest import complaints, complaints_of_the_dark
 from tests.clients import confirm
 from users.models import User
 
@@ -83,6 +83,22 @@ def pages_that_are_shown(client, paths):
 # In parts, so that two processes share them.
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_is_sound_in_every_look(visit, alice, samples, part):  # noqa: F811
+    assert sweep(visit, alice, samples, part, complaints) == {}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_page_keeps_its_contrast_wide_in_dark(
+    visit,
+    alice,
+    samples,  # noqa: F811
+    part,
+):
+    assert sweep(visit, alice, samples, part, complaints_of_the_dark) == {}
+
+
+def sweep(visit, alice, samples, part, judge):  # noqa: F811
+    """What is wrong with each page of this part, and with each that opens over it."""
     alice.is_staff = True
     alice.save(update_fields=["is_staff"])
     # Some pages are a clinician's alone, some a physician's.
@@ -109,16 +125,16 @@ def test_every_page_is_sound_in_every_look(visit, alice, samples, part):  # noqa
     with visit.page(client=client) as page:
         for path in shown:
             page.goto(path)
-            found[path] = complaints(page)
+            found[path] = judge(page)
             headings = page.locator("h1").count()
             found[path] += [f"{headings} main headings"] * (headings != 1)
             while name := page.evaluate(OPEN_NEXT, seen):
                 seen.append(name)
-                found[f"{path} #{name}"] = complaints(page, f"#{name}")
+                found[f"{path} #{name}"] = judge(page, f"#{name}")
                 page.evaluate(SHUT, name)
 
     expected = {"d-keys", "m-member"}
     if any(path.endswith("/components/") for path in shown):
         expected |= {"m-example", "d-name"}
     assert expected <= set(seen)
-    assert {path: faults for path, faults in found.items() if faults} == {}
+    return {path: faults for path, faults in found.items() if faults}

@@ -189,7 +189,7 @@ STEPS = (
     Step(
         "browser",
         run_command,
-        (*PYTEST, "-m", "browser", BROWSER),
+        (*PYTEST, "-m", "browser and not long", BROWSER),
     ),
     # One after another: each ends servers and waits for them by the clock.
     Step("long", run_command, (*PYTEST, "-m", "long", "-n", "0", LONG), is_long=True),
