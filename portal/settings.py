@@ -354,6 +354,11 @@ POLAR_CLIENT_SECRET: str = env.str("POLAR_CLIENT_SECRET", default="")
 POLAR_API_URL: str = env.str("POLAR_API_URL", default="https://www.polaraccesslink.com")
 POLAR_SIGN_IN_URL: str = env.str("POLAR_SIGN_IN_URL", default="https://flow.polar.com")
 POLAR_TOKEN_URL: str = env.str("POLAR_TOKEN_URL", default="https://polarremote.com")
+# Our application at Dexcom; without both, Dexcom is not offered. Each region has an
+# address of its own.
+DEXCOM_CLIENT_ID: str = env.str("DEXCOM_CLIENT_ID", default="")
+DEXCOM_CLIENT_SECRET: str = env.str("DEXCOM_CLIENT_SECRET", default="")
+DEXCOM_API_URL: str = env.str("DEXCOM_API_URL", default="https://api.dexcom.com")
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.users.gateways.oura_server import running_oura
+from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import running_twin
@@ -58,6 +59,17 @@ def polar(settings):
         settings.POLAR_TOKEN_URL = twin.url
         # Our address answers; tests of pushes send to it.
         twin.sender.send = lambda _method, _push: 200
+        yield twin
+
+
+@pytest.fixture
+def dexcom(settings):
+    """The twin of Dexcom, and the installation's application there."""
+    twin = DexcomTwin()
+    with running_twin(twin):
+        settings.DEXCOM_CLIENT_ID = twin.client_id
+        settings.DEXCOM_CLIENT_SECRET = twin.client_secret
+        settings.DEXCOM_API_URL = twin.url
         yield twin
 
 

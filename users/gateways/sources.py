@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from users.gateways.base import NO_METER, NO_PUSH_KEYS
+from users.gateways.dexcom.gateway import DexcomGateway
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.polar.gateway import PolarGateway
 from users.gateways.whoop.gateway import WhoopGateway
@@ -21,7 +22,13 @@ if TYPE_CHECKING:
 # By slug of the provider.
 SOURCE_GATEWAYS: dict[str, SourceGateway] = {
     gateway.name: gateway
-    for gateway in (OuraGateway(), WithingsGateway(), WhoopGateway(), PolarGateway())
+    for gateway in (
+        OuraGateway(),
+        WithingsGateway(),
+        WhoopGateway(),
+        PolarGateway(),
+        DexcomGateway(),
+    )
 }
 
 

@@ -6,6 +6,7 @@ Reference data in code, not a table.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from portal.lib.translation import gettext_lazy
 
@@ -233,7 +234,7 @@ _ALL = (
         "oauth",
         gettext_lazy("Continuous glucose monitoring"),
         ("automatic",),
-        ("glucose",),
+        ("glucose", "insulin_injection", "carbohydrates"),
     ),
     Provider(
         12,
@@ -385,6 +386,13 @@ PROVIDERS = {provider.slug: provider for provider in _ALL}
 KNOWN = PROVIDERS | {
     slug: Provider(id, slug, name, "", name) for id, slug, name in _NAMED_ONLY
 }
+
+# Sources without an API for everybody, and why; looked up in public references.
+WITHOUT_API = {
+    "ultrahuman": gettext_lazy("Its API is for partners that Ultrahuman admits."),
+    "eight_sleep": gettext_lazy("Eight Sleep publishes no API."),
+}
+WITHOUT_API_CHECKED_ON = date(2026, 11, 26)
 
 
 def find_provider(slug: str) -> Provider:

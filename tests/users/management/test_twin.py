@@ -15,6 +15,7 @@ from django.core.management import call_command
             {"measures": 360, "nights": 180},
         ),
         ("oura", ["OURA_URL"], {"documents": 4}),
+        ("dexcom", ["DEXCOM_API_URL"], {"records": 3}),
         ("whoop", ["WHOOP_API_URL"], {"sleeps": 180, "workouts": 60}),
         (
             "polar",

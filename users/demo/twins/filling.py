@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from users.demo.twins.dexcom import DexcomTwin
     from users.demo.twins.oura import OuraTwin
     from users.demo.twins.polar import PolarTwin
     from users.demo.twins.whoop import WhoopTwin
@@ -98,6 +99,20 @@ def announce_polar(twin: PolarTwin, now: datetime) -> None:
     """Add a short exercise and announce it."""
     exercise_id = twin.add_exercise(now - timedelta(minutes=10), minutes=8)
     twin.announce("EXERCISE", entity_id=exercise_id)
+
+
+def fill_dexcom(twin: DexcomTwin, now: datetime) -> None:
+    """Add four values of the sensor and a meal for each of the last days."""
+    for back, waking in _mornings(now):
+        for hours in range(0, 16, 4):
+            at = waking + timedelta(hours=hours)
+            twin.add_glucose(at, 96 + (back * 7 + hours * 5) % 60)
+        twin.add_event(waking + timedelta(hours=2))
+
+
+def announce_dexcom(twin: DexcomTwin, now: datetime) -> None:
+    """Add a value as old as the delay; Dexcom announces nothing."""
+    twin.add_glucose(now - twin.delay, 110)
 
 
 def _mornings(now: datetime) -> Iterator[tuple[int, datetime]]:

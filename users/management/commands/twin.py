@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.filling import (
+    announce_dexcom,
     announce_oura,
     announce_polar,
     announce_whoop,
     announce_withings,
+    fill_dexcom,
     fill_oura,
     fill_polar,
     fill_whoop,
@@ -56,6 +59,13 @@ _TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
         fill_polar,
         announce_polar,
         ("POLAR_API_URL", "POLAR_SIGN_IN_URL", "POLAR_TOKEN_URL"),
+    ),
+    "dexcom": (
+        DexcomTwin,
+        build_twin_server,
+        fill_dexcom,
+        announce_dexcom,
+        ("DEXCOM_API_URL",),
     ),
 }
 

@@ -35,7 +35,11 @@ from users.operations.sources.credentials import (
 from users.queries.sources.sources import count_connected_users_by_source
 from users.states.credentials import CredentialsState
 from users.states.terms import Permission
-from users.wearables.providers import find_provider
+from users.wearables.providers import (
+    WITHOUT_API,
+    WITHOUT_API_CHECKED_ON,
+    find_provider,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -114,7 +118,12 @@ class SourceSettingsRow:
 def show_source_settings(request: TenantRequest) -> HttpResponse:
     """List the sources that can have credentials, those with a problem first."""
     return render_page(
-        request, "users/source_settings.html", section=_SECTION, rows=_rows(request)
+        request,
+        "users/source_settings.html",
+        section=_SECTION,
+        rows=_rows(request),
+        closed=[(find_provider(slug), why) for slug, why in WITHOUT_API.items()],
+        closed_checked_on=WITHOUT_API_CHECKED_ON,
     )
 
 

@@ -89,6 +89,10 @@ def test_sources_are_listed_with_what_connects_them(
         ("fitbit", "Installation's credentials", 1),
         ("polar", "Not set up", 0),
     ]
+    page = alice_web.get(url(alice_tenant, "source_settings")).content.decode()
+    closed = strip_tags(page[page.index('id="h-closed"') :])
+    for words in ("Ultrahuman", "8Sleep", "Checked on 26 Nov 2026"):
+        assert words in closed
 
 
 def test_credentials_are_entered_tried_and_removed(owner, alice_tenant, settings):

@@ -1,0 +1,1 @@
+"""Gateway to Dexcom's public API, version 3 (developer.dexcom.com)."""
