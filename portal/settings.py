@@ -490,6 +490,14 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# Samples
+
+# Whether closed days are packed, which takes a fiftieth of the space
+# (docs/explanation/packed-days.md). What is packed is read and written either way.
+PACK_SAMPLES: bool = env.bool("PACK_SAMPLES", default=False)
+# Hours without new data before a user's past days are packed; after a week they are.
+PACK_SAMPLES_QUIET_HOURS: int = env.int("PACK_SAMPLES_QUIET_HOURS", default=48)
+
 # API
 
 # Calls a minute of one key that has no limit of its own; 0: as many as it makes.

@@ -28,6 +28,7 @@ pytest_plugins = [
     "tests.fence",
     "tests.jobs",
     "tests.log_watch",
+    "tests.packed",
 ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import Tenant
@@ -25,6 +26,7 @@ from users.operations.imports.runs import (
     run_health_data_import,
 )
 from users.operations.imports.status import cancel_unconfirmed_imports
+from users.operations.packing import pack_closed_days
 from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,
     fail_connection_pulls,
@@ -129,6 +131,13 @@ def delete_old_connect_links() -> None:
 def create_upcoming_sample_partitions() -> None:
     """Create the month partitions that samples will need soon; daily."""
     ensure_upcoming_sample_partitions()
+
+
+@periodic_job("7 * * * *", "users.pack_days")
+def pack_closed_days_of_samples() -> None:
+    """Pack closed days of samples, if PACK_SAMPLES says so; hourly."""
+    if settings.PACK_SAMPLES:
+        pack_closed_days(now=timezone.now())
 
 
 @tenant_job("users.learn_cadences")

@@ -9,7 +9,7 @@ from django.apps import apps
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Event
 from portal.lib.tenancy import TenantOwned
-from users.models import Sample, SampleExtra, UserCount
+from users.models import PackedDay, Sample, SampleExtra, UserCount
 
 # Every table of a tenant in the app: a new one counts by existing.
 TABLES = (
@@ -32,7 +32,7 @@ def stored_rows(tenant: Any) -> dict[str, list[Any]]:
         for model in TABLES
     }
     users = [row["id"] for row in rows["User"]]
-    for model in (Sample, SampleExtra):
+    for model in (Sample, SampleExtra, PackedDay):
         mine = model.objects.filter(user_id__in=users).order_by("pk")
         rows[model.__name__] = list(mine.values())
     return rows

@@ -1,6 +1,13 @@
 """Tables of end users and their wearable data."""
 
-from users.models.data.sample import Feed, Origin, Sample, SampleExtra, Series
+from users.models.data.sample import (
+    Feed,
+    Origin,
+    PackedDay,
+    Sample,
+    SampleExtra,
+    Series,
+)
 from users.models.data.stream import WorkoutStream
 from users.models.data.summary import Summary
 from users.models.demo_user import DemoUser
@@ -41,6 +48,7 @@ __all__ = [
     "ImportJob",
     "LinkSession",
     "Origin",
+    "PackedDay",
     "Pull",
     "PullQuerySet",
     "Refresh",

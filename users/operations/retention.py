@@ -57,7 +57,7 @@ def delete_expired_samples(tenant: Tenant, before: datetime) -> Iterator[int]:
     users = User.objects.for_tenant(tenant).order_by("pk")
     for user_pk in users.values_list("pk", flat=True).iterator():
         removed = _SAMPLES
-        while removed == _SAMPLES:
+        while removed >= _SAMPLES:
             with transaction.atomic():
                 mine = User.objects.for_tenant(tenant).filter(pk=user_pk)
                 mine.select_for_update().first()

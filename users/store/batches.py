@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from portal.lib.database import rows
+from users.store.packed.days import find_packed_day_keys, merge_into_packed_days
 from users.store.partitions import ensure_partitions_for_batch
 
 if TYPE_CHECKING:
@@ -138,47 +139,66 @@ class _Batch:
             "first": first,
             "last": last,
         }
-        self.packed = self._pack(self.all)
 
     def write(self) -> tuple[list[int], list[int]]:
-        ensure_partitions_for_batch(self.place["first"], self.place["last"])
-        created = self._insert()
-        if len(created) == len(self.all):
-            return created, []
-        return created, self._update(created)
+        held, updated = self._change_packed()
+        loose: Sequence[int] = self.all
+        if held:
+            loose = sorted(set(self.all).difference(held))
+        created: list[int] = []
+        if loose:
+            ensure_partitions_for_batch(self.place["first"], self.place["last"])
+            packed = self._pack(loose)
+            created = self._insert(loose, packed)
+            if len(created) == len(self.all):
+                return created, []
+            if created:
+                loose = sorted(set(loose).difference(created))
+                packed = self._pack(loose) if loose else {}
+            if loose:
+                changed = rows.fetch_rows_with_packed_arrays(_UPDATE, packed)
+                updated |= {loose[place - 1] for (place,) in changed}
+        rest = sorted({*held, *loose})
+        return created, sorted(updated | self._change_extras(rest))
 
-    def _insert(self) -> list[int]:
-        """Insert new samples with their extras; return the indices."""
-        count = len(self.all)
-        ((number, series, moments),) = rows.fetch_rows_with_packed_arrays(
-            _INSERT, self.packed | {"count": count}
+    def _change_packed(self) -> tuple[list[int], set[int]]:
+        """Change the samples in packed days; return those there, and the changed."""
+        packed = find_packed_day_keys(self.place, self.columns.series)
+        if not packed:
+            return [], set()
+        return merge_into_packed_days(
+            user_id=self.place["user_id"],
+            feed=self.place["feed"],
+            columns=self.columns,
+            moments=self.moments,
+            packed=packed,
         )
-        created = list(self.all)
+
+    def _insert(self, indices: Sequence[int], packed: dict[str, Any]) -> list[int]:
+        """Insert new samples with their extras; return the indices."""
+        count = len(indices)
+        ((number, series, moments),) = rows.fetch_rows_with_packed_arrays(
+            _INSERT, packed | {"count": count}
+        )
+        created = list(indices)
         if number < count:
             new = set(zip(series or (), moments or (), strict=True))
             created = (
-                [each for each in self.all if self._key(each) in new] if new else []
+                [each for each in indices if self._key(each) in new] if new else []
             )
         if self.columns.extra:
             self._put_extras([each for each in created if each in self.columns.extra])
         return created
 
-    def _update(self, created: list[int]) -> list[int]:
-        """Update changed samples besides `created`; return the indices."""
-        rest: Sequence[int] = self.all
-        packed = self.packed
-        if created:
-            rest = sorted(set(self.all).difference(created))
-            packed = self._pack(rest)
-        changed = rows.fetch_rows_with_packed_arrays(_UPDATE, packed)
-        updated = {rest[place - 1] for (place,) in changed}
+    def _change_extras(self, rest: Sequence[int]) -> set[int]:
+        """Change the extras of samples that were there; return the indices."""
         found = rows.fetch_rows(
             _EXTRAS, self.place | {"series": list(set(self.columns.series))}
         )
-        if found or self.columns.extra:
-            stored = {(series, ts): extra for series, ts, extra in found}
-            updated |= self._update_extras(rest, stored)
-        return sorted(updated)
+        if not found and not self.columns.extra:
+            return set()
+        stored = {(series, ts): extra for series, ts, extra in found}
+        return self._update_extras(rest, stored)
 
     def _update_extras(
         self, rest: Sequence[int], stored: dict[tuple[int, datetime], Any]

@@ -1,7 +1,7 @@
 """Extents of a user's samples: first, last, days and numbers.
 
-Beside the store (samples) in the same table; each answer takes a few steps of its index
-for each series and feed, however many samples there are.
+Beside the store (samples) in the same tables; each answer takes a few steps of their
+indexes for each series and feed, however many samples there are.
 """
 
 from __future__ import annotations
@@ -15,65 +15,104 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 # Which series and feeds there are, in no time: one step of the index of each month.
-_EXTENTS = """
-    WITH RECURSIVE branch (series, feed) AS (
+_BRANCHES_OF = """
+    {name} (series, feed) AS (
         (
-            SELECT series, feed FROM users_sample WHERE user_id = %(user_id)s
+            SELECT series, feed FROM {table} WHERE user_id = %(user_id)s
             ORDER BY series, feed LIMIT 1
         )
         UNION ALL
         SELECT further.series, further.feed
-        FROM branch CROSS JOIN LATERAL (
-            SELECT series, feed FROM users_sample
+        FROM {name} CROSS JOIN LATERAL (
+            SELECT series, feed FROM {table}
             WHERE user_id = %(user_id)s
-                AND (series, feed) > (branch.series, branch.feed)
+                AND (series, feed) > ({name}.series, {name}.feed)
             ORDER BY series, feed LIMIT 1
         ) further
     )
+"""
+_OF_BRANCH = """
+    WHERE user_id = %(user_id)s AND series = branch.series AND feed = branch.feed
+"""
+# Rows and packed days in one statement: packing may move samples in between two.
+_EXTENTS = f"""
+    WITH RECURSIVE {_BRANCHES_OF.format(name="kept", table="users_sample")},
+    {_BRANCHES_OF.format(name="packed", table="users_packedday")},
+    branch AS (SELECT * FROM kept UNION SELECT * FROM packed)
     SELECT branch.series, branch.feed, first.ts, last.ts, last.tz_offset
     FROM branch
     CROSS JOIN LATERAL (
-        SELECT ts FROM users_sample
-        WHERE user_id = %(user_id)s AND series = branch.series AND feed = branch.feed
-        ORDER BY ts LIMIT 1
+        SELECT min(ts) AS ts FROM (
+            (SELECT ts FROM users_sample {_OF_BRANCH} ORDER BY ts LIMIT 1)
+            UNION ALL
+            (SELECT first FROM users_packedday {_OF_BRANCH} ORDER BY day LIMIT 1)
+        ) earliest
     ) first
     CROSS JOIN LATERAL (
-        SELECT ts, tz_offset FROM users_sample
-        WHERE user_id = %(user_id)s AND series = branch.series AND feed = branch.feed
+        SELECT ts, tz_offset FROM (
+            (
+                SELECT ts, tz_offset FROM users_sample {_OF_BRANCH}
+                ORDER BY ts DESC LIMIT 1
+            )
+            UNION ALL
+            (
+                SELECT last, last_tz_offset FROM users_packedday {_OF_BRANCH}
+                ORDER BY day DESC LIMIT 1
+            )
+        ) latest
         ORDER BY ts DESC LIMIT 1
     ) last
     ORDER BY branch.series, branch.feed
-"""
+"""  # noqa: S608 - the parts are ours
 _BRANCHES = """
     unnest(%(series)s::smallint[], %(feeds)s::smallint[])
         AS branch (series, feed)
 """
+_PACKED = f"""
+    FROM {_BRANCHES} JOIN users_packedday packed
+        ON user_id = %(user_id)s AND packed.series = branch.series
+        AND packed.feed = branch.feed
+        AND day >= (%(start)s AT TIME ZONE 'UTC')::date
+        AND day <= (%(end)s AT TIME ZONE 'UTC')::date
+        AND first < %(end)s AND last >= %(start)s
+"""
+# A packed day in one local day or two that adjoin needs no unpacking: its ends say so.
 _DAYS = f"""
-    SELECT branch.series, branch.feed, day.number
+    SELECT branch.series, branch.feed, day.number, day.number, NULL::timestamptz,
+        NULL::integer, NULL::smallint, NULL::integer, NULL::bytea
     FROM {_BRANCHES}
     CROSS JOIN unnest(%(starts)s::timestamptz[], %(ends)s::timestamptz[])
         WITH ORDINALITY AS day (first, after, number)
     CROSS JOIN LATERAL (
-        SELECT 1 FROM users_sample
-        WHERE user_id = %(user_id)s AND series = branch.series AND feed = branch.feed
+        SELECT 1 FROM users_sample {_OF_BRANCH}
             AND ts >= day.first AND ts < day.after
             AND ts >= %(start)s AND ts < %(end)s
         LIMIT 1
     ) sample
-    ORDER BY branch.series, branch.feed, day.number
-"""  # noqa: S608 - the part is ours
+    UNION ALL
+    SELECT series, feed, lowest, highest, first, count, codec, checksum,
+        CASE WHEN highest - lowest > 1 THEN payload END
+    FROM (
+        SELECT packed.*, width_bucket(first, %(edges)s::timestamptz[]) AS lowest,
+            width_bucket(last, %(edges)s::timestamptz[]) AS highest
+        {_PACKED}
+    ) placed
+"""  # noqa: S608 - as above
 _COUNTS = f"""
-    SELECT branch.series, branch.feed, counted.number
+    SELECT branch.series, branch.feed, counted.number, NULL::timestamptz,
+        NULL::smallint, NULL::integer, NULL::bytea
     FROM {_BRANCHES}
     CROSS JOIN LATERAL (
         SELECT count(*) AS number FROM (
-            SELECT 1 FROM users_sample
-            WHERE user_id = %(user_id)s
-                AND series = branch.series AND feed = branch.feed
+            SELECT 1 FROM users_sample {_OF_BRANCH}
                 AND ts >= %(start)s AND ts < %(end)s
             LIMIT %(most)s
         ) sample
     ) counted
+    UNION ALL
+    SELECT packed.series, packed.feed, count, first, codec, checksum, CASE
+        WHEN first < %(start)s OR last >= %(end)s THEN payload END
+    {_PACKED}
 """  # noqa: S608 - as above
 
 
@@ -111,14 +150,23 @@ def find_days_with_samples(
             **_branches(user_id, extents),
             "starts": list(edges[:-1]),
             "ends": list(edges[1:]),
+            "edges": list(edges),
             "start": edges[0],
             "end": edges[-1],
         },
     )
-    days: dict[tuple[int, int], list[int]] = {}
-    for series, feed, number in found:
-        days.setdefault((series, feed), []).append(number - 1)
-    return days
+    days: dict[tuple[int, int], set[int]] = {}
+    for series, feed, low, high, first, *coded in found:
+        numbers = {low, high}
+        if coded[-1] is not None:
+            from users.store.packed.reading import PackedPart, find_cells, unpack_part
+
+            part = PackedPart(first, series, feed, *coded)
+            numbers = set(find_cells(unpack_part(part), edges))
+        # Below are samples before the first edge, above those behind the last.
+        inside = {number - 1 for number in numbers if 0 < number < len(edges)}
+        days.setdefault((series, feed), set()).update(inside)
+    return {key: sorted(numbers) for key, numbers in sorted(days.items()) if numbers}
 
 
 def count_samples_by_series(
@@ -144,7 +192,20 @@ def count_samples_by_series(
             "most": most,
         },
     )
-    return {(series, feed): number for series, feed, number in found}
+    numbers: dict[tuple[int, int], int] = {}
+    for series, feed, number, first, codec, checksum, payload in found:
+        counted = number
+        if payload is not None:
+            from users.store.packed.reading import (
+                PackedPart,
+                count_between,
+                unpack_part,
+            )
+
+            part = PackedPart(first, series, feed, number, codec, checksum, payload)
+            counted = count_between(unpack_part(part), start, end)
+        numbers[series, feed] = numbers.get((series, feed), 0) + counted
+    return {key: min(number, most) for key, number in numbers.items()}
 
 
 def _branches(user_id: int, extents: Sequence[Extent]) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 from psycopg import sql
+from psycopg.errors import LockNotAvailable
 
 from portal.lib.database import rows
 
@@ -29,6 +30,14 @@ _MONTH = sql.SQL(
     "ALTER TABLE {parent} ATTACH PARTITION {name}"
     " FOR VALUES FROM ({first}) TO ({after})"
 )
+
+# Of a month whose rows were all packed and vacuumed away, the index is left.
+_EMPTY = """
+    SELECT inhrelid::regclass::text FROM pg_inherits
+    WHERE inhparent = %s::regclass AND pg_relation_size(inhrelid) = 0
+        AND pg_indexes_size(inhrelid) > 1024 * 1024
+"""
+_LOCK_MILLISECONDS = 200
 
 # Months that this process has seen committed.
 _known: set[date] = set()
@@ -77,6 +86,34 @@ def ensure_upcoming_sample_partitions() -> list[str]:
     for _ in range(MONTHS_AHEAD):
         last = _next(last)
     return ensure_sample_partitions(FIRST_MONTH, last)
+
+
+def drop_space_of_empty_partitions() -> list[str]:
+    """Give the index space of emptied months back; return which.
+
+    A month whose table has no page is empty for every reader, however old its snapshot,
+    so truncating it takes nothing away. One that is in use is left for the next time.
+    """
+    cleared = []
+    for (name,) in rows.fetch_rows(_EMPTY, [_PARENT]):
+        try:
+            with transaction.atomic(), rows.open_database_cursor() as cursor:
+                cursor.execute(
+                    sql.SQL("SET LOCAL lock_timeout = {}").format(
+                        sql.Literal(_LOCK_MILLISECONDS)
+                    )
+                )
+                month = sql.Identifier(name)
+                cursor.execute(
+                    sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(month)
+                )
+                cursor.execute("SELECT pg_relation_size(%s::regclass)", [name])
+                if cursor.fetchone() == (0,):
+                    cursor.execute(sql.SQL("TRUNCATE {}").format(month))
+                    cleared.append(name)
+        except LockNotAvailable:
+            continue
+    return cleared
 
 
 def find_month_partition_bounds(

@@ -1,7 +1,7 @@
 """Old samples: count a tenant's, delete a user's, by whole months.
 
-Beside the store (samples) in the same table: a month that is old as a whole is found in
-its partition without a look at a younger sample.
+Beside the store (samples) in the same tables: a month that is old as a whole is found
+in its partition without a look at a younger sample.
 """
 
 from __future__ import annotations
@@ -15,14 +15,28 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _COUNT = """
-    SELECT count(*), min(ts) FROM (
-        SELECT sample.ts FROM users_user person
-        CROSS JOIN LATERAL (
-            SELECT ts FROM users_sample
-            WHERE user_id = person.id AND ts < %(before)s LIMIT %(most)s
-        ) sample
-        WHERE person.tenant_id = %(tenant)s
-        LIMIT %(most)s
+    SELECT least(coalesce(sum(number), 0), %(most)s)::bigint, min(ts) FROM (
+        (
+            SELECT 1 AS number, sample.ts FROM users_user person
+            CROSS JOIN LATERAL (
+                SELECT ts FROM users_sample
+                WHERE user_id = person.id AND ts < %(before)s LIMIT %(most)s
+            ) sample
+            WHERE person.tenant_id = %(tenant)s
+            LIMIT %(most)s
+        )
+        UNION ALL
+        (
+            SELECT packed.count, packed.first FROM users_user person
+            CROSS JOIN LATERAL (
+                SELECT count, first FROM users_packedday
+                WHERE user_id = person.id
+                    AND day < (%(before)s AT TIME ZONE 'UTC')::date
+                LIMIT %(most)s
+            ) packed
+            WHERE person.tenant_id = %(tenant)s
+            LIMIT %(most)s
+        )
     ) old
 """
 _DELETE = """
@@ -42,6 +56,30 @@ _DELETE = """
     )
     SELECT count(*) FROM gone
 """
+# Whole days; an extra of a row in their time goes with them, as the row will.
+_DELETE_PACKED = """
+    WITH old AS (
+        SELECT series, feed, day, first, last FROM (
+            SELECT series, feed, day, first, last, sum(count) OVER (
+                ORDER BY series, feed, day
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS behind
+            FROM users_packedday
+            WHERE user_id = %(user)s AND day < (%(before)s AT TIME ZONE 'UTC')::date
+        ) packed
+        WHERE coalesce(behind, 0) < %(limit)s
+    ), extras AS (
+        DELETE FROM users_sampleextra extra USING old
+        WHERE extra.user_id = %(user)s AND extra.series = old.series
+            AND extra.feed = old.feed AND extra.ts >= old.first AND extra.ts <= old.last
+    ), gone AS (
+        DELETE FROM users_packedday packed USING old
+        WHERE packed.user_id = %(user)s AND packed.series = old.series
+            AND packed.feed = old.feed AND packed.day = old.day
+        RETURNING packed.count
+    )
+    SELECT coalesce(sum(count), 0)::bigint FROM gone
+"""
 
 
 def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
@@ -54,13 +92,18 @@ def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
 
 
 def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
-    """Delete at most `limit` of a user's samples of such months; return how many.
+    """Delete a user's samples of such months, in steps; return how many.
 
+    Less than `limit` if these were all; packed days go as a whole, so it may be more.
     In the caller's transaction, with the user's row locked.
     """
-    ((number,),) = rows.fetch_rows(
-        _DELETE, {"user": user_id, "before": get_month_start(before), "limit": limit}
-    )
+    inputs = {"user": user_id, "before": get_month_start(before), "limit": limit}
+    ((number,),) = rows.fetch_rows(_DELETE, inputs)
+    if number < limit:
+        ((packed,),) = rows.fetch_rows(
+            _DELETE_PACKED, inputs | {"limit": limit - number}
+        )
+        number += packed
     return int(number)
 
 

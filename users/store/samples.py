@@ -1,6 +1,7 @@
 """The store of samples: the only access to the sample tables.
 
-Another engine for old months or many machines is another SampleStore
+Recent days are rows, closed ones may be packed (users.store.packed); every method sees
+both. Another engine or many machines are another SampleStore
 (docs/explanation/scale.md).
 """
 
@@ -8,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from django.utils.translation import gettext as _
-
 from portal.lib.database import rows
-from portal.lib.errors import NotFound
 from users.store.batches import SampleColumns, write_sample_batch
+from users.store.locks import lock_samples_of_user
+from users.store.packed.days import delete_packed_samples
 from users.store.partitions import find_month_partition_bounds
 
 if TYPE_CHECKING:
@@ -22,47 +23,89 @@ if TYPE_CHECKING:
 
 # Which series and feeds a user has: one step of the index each, however many samples.
 # Whole months, so that the first entry of a partition decides.
-_BRANCHES = """
-    WITH RECURSIVE branch (series, feed) AS (
+_BRANCHES_OF = """
+    {name} (series, feed) AS (
         (
-            SELECT series, feed FROM users_sample
+            SELECT series, feed FROM {table}
             WHERE user_id = %(user_id)s AND series >= %(low)s AND series <= %(high)s
-                AND ts >= %(first)s AND ts < %(after)s
+                AND {time} >= {first} AND {time} < {after}
             ORDER BY series, feed LIMIT 1
         )
         UNION ALL
         SELECT further.series, further.feed
-        FROM branch CROSS JOIN LATERAL (
-            SELECT series, feed FROM users_sample
+        FROM {name} CROSS JOIN LATERAL (
+            SELECT series, feed FROM {table}
             WHERE user_id = %(user_id)s AND series <= %(high)s
-                AND (series, feed) > (branch.series, branch.feed)
-                AND ts >= %(first)s AND ts < %(after)s
+                AND (series, feed) > ({name}.series, {name}.feed)
+                AND {time} >= {first} AND {time} < {after}
             ORDER BY series, feed LIMIT 1
         ) further
     )
-    SELECT series, feed FROM branch
 """
-_COLUMNS = "ts, series, feed, value, tz_offset, duration, origin, NULL"
-# The usual case: the order of the key is that of the answer.
-_READ_ONE = f"""
-    SELECT {_COLUMNS} FROM users_sample
-    WHERE user_id = %(user_id)s AND series = %(one_series)s AND feed = %(one_feed)s
-        AND ts >= %(start)s AND ts < %(end)s
-        AND (ts, series, feed) > (%(start)s, %(above)s, %(behind)s)
-    ORDER BY ts LIMIT %(limit)s
-"""  # noqa: S608 - the parts are ours
-# Each branch is read along the key and no farther than the limit.
-_READ = f"""
-    SELECT sample.* FROM unnest(%(series)s::smallint[], %(feeds)s::smallint[])
+_BRANCHES = "WITH RECURSIVE {}, {} {}".format(
+    _BRANCHES_OF.format(
+        name="kept",
+        table="users_sample",
+        time="ts",
+        first="%(first)s",
+        after="%(after)s",
+    ),
+    _BRANCHES_OF.format(
+        name="packed",
+        table="users_packedday",
+        time="day",
+        first="(%(first)s AT TIME ZONE 'UTC')::date",
+        after="(%(after)s AT TIME ZONE 'UTC')::date",
+    ),
+    "SELECT series, feed FROM kept UNION SELECT series, feed FROM packed"
+    " ORDER BY series, feed",
+)
+_COLUMNS = "ts, series, feed, value, tz_offset, duration, origin, NULL::bytea"
+# Rows and packed days in one statement: packing may move samples in between two. Of
+# the days no more are read than hold the limit, whatever of the first is cut off.
+_PACKED = """
+    UNION ALL
+    SELECT first, packed.series, packed.feed, NULL, count, codec, checksum, payload
+    FROM unnest(%(series)s::smallint[], %(feeds)s::smallint[])
         AS branch (branch_series, branch_feed)
     CROSS JOIN LATERAL (
-        SELECT {_COLUMNS} FROM users_sample
+        SELECT *, sum(count) FILTER (WHERE first > %(start)s) OVER (
+            ORDER BY day ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS behind
+        FROM users_packedday
         WHERE user_id = %(user_id)s AND series = branch_series AND feed = branch_feed
+            AND day >= (%(start)s AT TIME ZONE 'UTC')::date
+            AND day <= (%(end)s AT TIME ZONE 'UTC')::date
+            AND first < %(end)s AND last >= %(start)s
+    ) packed
+    WHERE coalesce(packed.behind, 0) < %(limit)s
+"""
+# The usual case: the order of the key is that of the answer.
+_READ_ONE = f"""
+    (
+        SELECT {_COLUMNS} FROM users_sample
+        WHERE user_id = %(user_id)s AND series = %(one_series)s AND feed = %(one_feed)s
             AND ts >= %(start)s AND ts < %(end)s
             AND (ts, series, feed) > (%(start)s, %(above)s, %(behind)s)
         ORDER BY ts LIMIT %(limit)s
-    ) sample
-    ORDER BY ts, series, feed LIMIT %(limit)s
+    )
+    {_PACKED}
+"""  # noqa: S608 - the parts are ours
+# Each branch is read along the key and no farther than the limit.
+_READ = f"""
+    (
+        SELECT sample.* FROM unnest(%(series)s::smallint[], %(feeds)s::smallint[])
+            AS branch (branch_series, branch_feed)
+        CROSS JOIN LATERAL (
+            SELECT {_COLUMNS} FROM users_sample
+            WHERE user_id = %(user_id)s AND series = branch_series
+                AND feed = branch_feed AND ts >= %(start)s AND ts < %(end)s
+                AND (ts, series, feed) > (%(start)s, %(above)s, %(behind)s)
+            ORDER BY ts LIMIT %(limit)s
+        ) sample
+        ORDER BY ts, series, feed LIMIT %(limit)s
+    )
+    {_PACKED}
 """  # noqa: S608 - as above
 _EXTRAS_OF_RANGE = """
     SELECT ts, series, feed, extra FROM users_sampleextra
@@ -76,7 +119,12 @@ _DELETE = """
         AND kept.series = gone.series AND kept.ts = gone.ts
         AND kept.ts >= %(first)s AND kept.ts <= %(last)s
 """
+_DELETE_PACKED = """
+    WITH gone AS (DELETE FROM users_packedday WHERE user_id = %s RETURNING count)
+    SELECT coalesce(sum(count), 0) FROM gone
+"""
 _LOWEST = -(2**15)
+_IN_ORDER = itemgetter(0, 1, 2)
 
 # Of a sample as `read_range` gives it: ts (UTC), series, feed, value, tz_offset,
 # duration, origin, extra or None.
@@ -99,9 +147,11 @@ class SampleStore(Protocol):
     ) -> Written:
         """Store samples; the latest of a key counts, equal ones are not written.
 
-        Locks the user's row, so that batches of one user come one after the other; lock
-        it before anything else where a transaction locks more. Moments far ahead are
-        the caller's to refuse: their months would all be made. Raises: not_found.
+        Of samples in packed days the changed ones are changed there, and new ones wait
+        as rows to be packed. Locks the user's row, so that batches of one user come one
+        after the other; lock it before anything else where a transaction locks more.
+        Moments far ahead are the caller's to refuse: their months would all be made.
+        Raises: not_found.
         """
         ...
 
@@ -132,7 +182,7 @@ class SampleStore(Protocol):
         ...
 
     def delete_user(self, *, user_id: int) -> int:
-        """Delete all samples of a user; return how many."""
+        """Delete all samples of a user; return how many. The caller locked the user."""
         ...
 
 
@@ -142,12 +192,12 @@ def get_sample_store() -> SampleStore:
 
 
 class _PostgresStore:
-    """Samples in one partitioned table (models.sample), their extras beside it."""
+    """Samples in rows (models.sample), closed days packed, their extras beside them."""
 
     def write_batch(
         self, *, user_id: int, feed: int, columns: SampleColumns
     ) -> Written:
-        _lock_user(user_id)
+        lock_samples_of_user(user_id)
         return Written(*write_sample_batch(user_id=user_id, feed=feed, columns=columns))
 
     def read_range(
@@ -181,6 +231,14 @@ class _PostgresStore:
         }
         query = _READ_ONE if len(branches) == 1 else _READ
         found: list[Any] = rows.fetch_rows(query, inputs)
+        if any(row[-1] is not None for row in found):
+            from users.store.packed.reading import merge_sample_rows
+
+            found = merge_sample_rows(
+                found, start=start, end=end, after=(above, behind), limit=limit
+            )
+        elif len(found) > 1:
+            found.sort(key=_IN_ORDER)  # a union promises none
         return _with_extras(found, inputs)
 
     def delete_samples(
@@ -188,7 +246,7 @@ class _PostgresStore:
     ) -> int:
         if not keys:
             return 0
-        inputs = {
+        inputs: dict[str, Any] = {
             "user_id": user_id,
             "feed": feed,
             "series": [series for series, _ in keys],
@@ -199,7 +257,12 @@ class _PostgresStore:
         with rows.open_database_cursor() as cursor:
             cursor.execute(_DELETE.format(table="users_sampleextra").encode(), inputs)
             cursor.execute(_DELETE.format(table="users_sample").encode(), inputs)
-            return cursor.rowcount
+            removed = cursor.rowcount
+        moments = rows.convert_to_postgres_microseconds(inputs["ts"])
+        samples = list(zip(inputs["series"], moments, strict=True))
+        return removed + delete_packed_samples(
+            user_id=user_id, feed=feed, samples=samples, place=inputs
+        )
 
     def delete_user(self, *, user_id: int) -> int:
         with rows.open_database_cursor() as cursor:
@@ -207,18 +270,13 @@ class _PostgresStore:
                 "DELETE FROM users_sampleextra WHERE user_id = %s", [user_id]
             )
             cursor.execute("DELETE FROM users_sample WHERE user_id = %s", [user_id])
-            return cursor.rowcount
+            removed = cursor.rowcount
+            cursor.execute(_DELETE_PACKED.encode(), [user_id])
+            ((packed,),) = cursor.fetchall()
+            return removed + int(packed)
 
 
 _STORE = _PostgresStore()
-
-
-def _lock_user(user_id: int) -> None:
-    found = rows.fetch_rows(
-        "SELECT 1 FROM users_user WHERE id = %s FOR NO KEY UPDATE", [user_id]
-    )
-    if not found:
-        raise NotFound("not_found", _("User not found."))
 
 
 def _with_extras(found: list[Any], inputs: dict[str, Any]) -> list[SampleRow]:

@@ -14,7 +14,7 @@ from users.store.extents import (
 )
 from users.wearables.timeseries import TIMESERIES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]
 DAY = timedelta(days=1)
 HEART = next(iter(TIMESERIES["heartrate"].series))
 

@@ -46,6 +46,44 @@ class Sample(models.Model):
         return f"{self.series} at {self.ts}"
 
 
+class PackedDay(models.Model):
+    """Samples of a user's series and feed of one closed UTC day, in one row.
+
+    `payload` holds them (users.store.packed.codec of version `codec`), `checksum` is
+    its CRC-32. `total`, `low` and `high` are of the values, `longest` is the greatest
+    duration, `last_tz_offset` the offset of the last. A sample here is no Sample. The
+    table is not partitioned: at 3 bytes a sample it stays small, and its key begins
+    with the user, so that it can be spread by user.
+    """
+
+    rules = TableRules(
+        without_tenant="as users.Sample",
+        erasure=ErasureRule(("user_id",), by_key=True),
+        data_classes=("samples",),
+    )
+
+    pk = models.CompositePrimaryKey("user_id", "series", "feed", "day")
+    # Widest columns first, as in users_sample.
+    user_id = models.BigIntegerField()
+    first = models.DateTimeField()
+    last = models.DateTimeField()
+    total = models.FloatField()
+    low = models.FloatField()
+    high = models.FloatField()
+    checksum = models.IntegerField()
+    count = models.IntegerField()
+    longest = models.IntegerField()
+    last_tz_offset = models.IntegerField()
+    day = models.DateField()
+    series = models.SmallIntegerField()
+    feed = models.SmallIntegerField()
+    codec = models.SmallIntegerField()
+    payload = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"{self.series} of {self.day}"
+
+
 class SampleExtra(models.Model):
     """Extra fields of the few samples that have any, by the sample's key."""
 

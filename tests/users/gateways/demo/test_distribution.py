@@ -7,7 +7,12 @@ from django.db import connection
 
 pytestmark = pytest.mark.django_db
 
-DISTRIBUTED = ["users_origin", "users_sample", "users_sampleextra"]
+DISTRIBUTED = [
+    "users_origin",
+    "users_packedday",
+    "users_sample",
+    "users_sampleextra",
+]
 # A number of Django's that nothing refers to: it goes when the table is distributed.
 SURROGATES = {("users_origin", "id")}
 

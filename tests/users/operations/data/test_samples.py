@@ -246,7 +246,7 @@ def test_a_batch_costs_the_same_statements_however_long(user, number):
     with count_statements() as sent:
         push_samples(user, "heartrate", *batch)
 
-    assert len(sent) == 11
+    assert len(sent) == 12
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""The check of packed samples: what is packed can be read."""
+
+from __future__ import annotations
+
+from psycopg.errors import UndefinedTable
+
+from portal.ops.health.findings import Finding
+from users.store.packed.checking import check_packed_days
+
+# A page waits for it; `manage.py pack_samples --check` reads all.
+_SECONDS = 2.0
+
+
+def check_packed_samples() -> Finding:
+    """Check that packed days of samples decode, as many as two seconds allow."""
+    try:
+        checked = check_packed_days(seconds=_SECONDS)
+    except UndefinedTable:
+        return Finding(
+            False, "Packed samples have no table.", "Run `manage.py migrate`.", True
+        )
+    if checked.corrupt:
+        return Finding(
+            False,
+            f"{len(checked.corrupt)} packed days of samples are corrupt.",
+            "`manage.py pack_samples --check` lists them; bring them back from a backup"
+            " (docs/explanation/packed-days.md).",
+        )
+    if checked.is_complete:
+        return Finding(True, f"All {checked.number} packed days of samples are sound.")
+    return Finding(
+        True,
+        f"The first {checked.number} packed days of samples are sound;"
+        " `manage.py pack_samples --check` checks all.",
+    )
