@@ -15,7 +15,7 @@ from users.store.packed.packing import pack_days_of_user
 from users.store.samples import Written, get_sample_store
 
 if TYPE_CHECKING:
-    from users.store.samples import SampleRow
+    from users.store.columns import SampleRow
 
 EVER = datetime(2500, 1, 1, tzinfo=UTC)
 

@@ -52,6 +52,7 @@ UNSCOPED_MODULES = {
     "users/operations/pulling/pulling.py": "the sweep of cloud sources as well",
     "users/operations/connect/link_sessions.py": "the sweep of old links as well",
     "users/operations/erasure.py": "erases by tenant key and user",
+    "users/operations/packing.py": "packs what is closed in all tenants",
     "users/operations/users/export.py": "as erasure; the sweep of archives as well",
     "users/operations/imports/files.py": "as erasure; the sweep of files as well",
     "users/operations/imports/status.py": "the sweep of unconfirmed imports as well",
@@ -79,6 +80,7 @@ UNSCOPED_MODULES = {
 }
 # Where `across_tenants` may stand, and why.
 ACROSS_MODULES = {
+    "users/management/commands/pack_samples.py": "packs in all tenants",
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs/jobs.py": "periodic jobs have no tenant",
     "labs/admin.py": "a lab's tests are all teams'",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.dictionaries import (
     get_or_create_feed_number,
     get_or_create_series_numbers,

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from users.models import User
+    from users.store.columns import SampleRow
     from users.store.dictionaries import FeedKey
     from users.store.pages import Key
-    from users.store.samples import SampleRow
     from users.store.sums import CellSum
     from users.wearables.timeseries import TimeseriesResource
 

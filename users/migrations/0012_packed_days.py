@@ -4,6 +4,8 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    locks_because = "the table is new and empty, and nobody waits for it"
+
     dependencies = [("users", "0011_import_recognized_as")]
 
     operations = [

@@ -8,7 +8,7 @@ COPY into a temporary table at 10 000 samples and ahead of it below
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -20,6 +20,8 @@ from users.store.partitions import ensure_partitions_for_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+
+    from users.store.columns import SampleColumns
 
 _T = TypeVar("_T")
 
@@ -86,24 +88,6 @@ _DROP_EXTRAS = f"""
     WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
         AND kept.series = given.series AND kept.ts = given.ts
 """  # noqa: S608 - as above
-
-
-@dataclass(frozen=True, slots=True)
-class SampleColumns:
-    """Samples of one user and feed, as lists of equal length.
-
-    Of one (series, ts) there is at most one. `ts` is aware, `tz_offset` and `duration`
-    are seconds. `extra` is JSON by index into the lists; one that is absent here is
-    removed where it was stored.
-    """
-
-    series: list[int]
-    ts: list[datetime]
-    value: list[float]
-    tz_offset: list[int]
-    duration: list[int]
-    origin: list[int]
-    extra: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 def write_sample_batch(

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from users.models import User
+    from users.store.columns import SampleRow
     from users.store.dictionaries import FeedKey, OriginKey
-    from users.store.samples import SampleRow
     from users.wearables.timeseries import TimeseriesResource
 
 # The place of a sample in a user's resource: ts, series, feed.

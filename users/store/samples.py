@@ -8,18 +8,20 @@ both. Another engine or many machines are another SampleStore
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from portal.lib.database import rows
-from users.store.batches import SampleColumns, write_sample_batch
+from users.store.batches import write_sample_batch
 from users.store.locks import lock_samples_of_user
 from users.store.packed.days import delete_packed_samples
 from users.store.partitions import find_month_partition_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
+
+    from users.store.columns import SampleColumns, SampleRow
 
 # Which series and feeds a user has: one step of the index each, however many samples.
 # Whole months, so that the first entry of a partition decides.
@@ -125,10 +127,6 @@ _DELETE_PACKED = """
 """
 _LOWEST = -(2**15)
 _IN_ORDER = itemgetter(0, 1, 2)
-
-# Of a sample as `read_range` gives it: ts (UTC), series, feed, value, tz_offset,
-# duration, origin, extra or None.
-SampleRow = tuple[datetime, int, int, float, int, int, int, "dict[str, Any] | None"]
 
 
 @dataclass(frozen=True, slots=True)

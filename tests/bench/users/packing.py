@@ -141,7 +141,7 @@ def writes(user: int, days: int, rounds: int, clock: Clock) -> None:
     """An hour of minutes: a fresh day, sent again, one late into a closed day."""
     from django.db import transaction
 
-    from users.store.batches import SampleColumns
+    from users.store.columns import SampleColumns
     from users.store.samples import get_sample_store
 
     store = get_sample_store()

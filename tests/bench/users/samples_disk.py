@@ -20,7 +20,7 @@ from tests.bench.stage import database
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from users.store.batches import SampleColumns
+    from users.store.columns import SampleColumns
 
 MUST = 1.15
 BATCH = 1440
@@ -48,7 +48,7 @@ _SIZES = """
 
 def days(number: int, people: int) -> Iterator[tuple[int, SampleColumns]]:
     """Days of minutes, of each of the people in turn."""
-    from users.store.batches import SampleColumns
+    from users.store.columns import SampleColumns
 
     dice = Random(7)  # noqa: S311 - made-up values
     for index in range(number):

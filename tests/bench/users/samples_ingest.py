@@ -180,7 +180,8 @@ class Bench:
         from django.db import transaction
 
         from portal.lib.database import rows
-        from users.store.samples import SampleColumns, get_sample_store
+        from users.store.columns import SampleColumns
+        from users.store.samples import get_sample_store
 
         batches = [
             SampleColumns(

@@ -9,7 +9,7 @@ from tests.factories.users import make_user
 from tests.packed import list_samples
 from users.models import SampleExtra
 from users.operations.erasure import erase_user_samples
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.samples import get_sample_store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]

@@ -17,13 +17,11 @@ from django.db import connection, transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from portal.lib.tenancy import across_tenants
 from portal.ops.health.samples import check_packed_samples
-from tests.factories.users import make_new_nights, make_user
+from tests.factories.users import make_user
 from tests.packed import EVER
 from users.models import PackedDay, Sample
-from users.operations.packing import pack_closed_days
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.extents import (
     count_samples_by_series,
     find_days_with_samples,
@@ -391,22 +389,6 @@ def test_columns_beside_the_payload_are_checked_too(user):
     PackedDay.objects.update(total=120, codec=2)
     assert check_packed_samples().state == "fail"
     assert compute_checksum(bytes(PackedDay.objects.get().payload)) < 2**31
-
-
-@pytest.mark.parametrize(
-    ("arrived", "days"), [(timedelta(hours=1), 1), (timedelta(hours=49), 6)]
-)
-def test_closed_days_of_quiet_users_are_packed_and_of_others_after_a_week(
-    user, arrived, days
-):
-    now = NOON + 200 * HOUR
-    make_new_nights(user, "oura", now - arrived)
-    write(user, beats(*range(0, 200, 24)))
-
-    with across_tenants(why="as the job"):
-        packed = pack_closed_days(now=now)
-
-    assert packed == Packed(days, days)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,7 @@ from django.db import connection
 from tests.factories.users import make_user
 from users import jobs
 from users.store import partitions
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.partitions import (
     FIRST_MONTH,
     MONTHS_AHEAD,

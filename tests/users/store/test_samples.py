@@ -14,7 +14,7 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.models import PackedDay, Sample, SampleExtra
 from users.store import partitions
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.samples import Written, get_sample_store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]

@@ -20,7 +20,7 @@ from users.operations.sources.sources import (
 )
 from users.queries import lock_user
 from users.states import SourceType
-from users.store.batches import SampleColumns
+from users.store.columns import SampleColumns
 from users.store.dictionaries import (
     OriginKey,
     get_or_create_feed_number,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from portal.lib.actor import Actor
     from users.models import User
-    from users.store.samples import SampleRow
+    from users.store.columns import SampleRow
     from users.wearables.timeseries import TimeseriesResource
 
 T = TypeVar("T")

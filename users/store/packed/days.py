@@ -14,7 +14,7 @@ from portal.lib.database import rows
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from users.store.batches import SampleColumns
+    from users.store.columns import SampleColumns
     from users.store.packed.codec import DayColumns
 
 # A covering look at the key: what a batch of fresh days costs more.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from users.store.samples import SampleRow
+    from users.store.columns import SampleRow
 
 _SECOND = 1_000_000
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from users.store.samples import SampleRow
+    from users.store.columns import SampleRow
     from users.wearables.payloads import EventSource
     from users.wearables.timeseries.resources import TimeseriesResource
 
