@@ -149,6 +149,8 @@ DESCRIPTIONS = {
     "list_outside_reports": "Newest first, from the health records that a user "
     "imported. Nobody on your team has reviewed them, and they are not results of an "
     "order.",
+    "move_parsing_job": "A job that is pending review belongs to another order of its "
+    "user, or to none.",
     "get_organisation": "The organization that the management key belongs to.",
     "get_managed_team": "A team with its settings by environment.",
     "get_webhook": "An endpoint without its secret and header values.",
@@ -300,6 +302,7 @@ EVENTS = {
     ),
     "release_parsing_job": ("lab_report.parsing_job.updated",),
     "reject_parsing_job": ("lab_report.parsing_job.updated",),
+    "move_parsing_job": ("lab_report.parsing_job.updated",),
     "connect_demo_source": ("provider.connection.created",),
     "record_workout_stream": (
         "daily.data.workout_stream.created",

@@ -13,6 +13,7 @@ from reports.web.jobs import (
     views,
 )
 from reports.web.names import aliases
+from reports.web.orders import moving
 from reports.web.orders import views as orders
 from reports.web.signing import amending, second_reads
 from reports.web.signing import views as signing
@@ -52,6 +53,7 @@ urlpatterns = [
         orders.mark_missing_result,
         name="missing",
     ),
+    path("reports/<str:job_id>/order/move/", moving.move_report, name="move"),
     path("reports/<str:job_id>/history/", history.show_report_history, name="history"),
     path(
         "reports/<str:job_id>/reread/",

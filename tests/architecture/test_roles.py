@@ -126,6 +126,7 @@ RIGHTS = {
     ),
     "reports": "reports:list reports:page reports:page_image",
     "reports*": "reports:upload reports:decide_hold",
+    "orders+reports*": "reports:move",
     "reports+users": "reports:of_user",
     "sign_reports": "reports:aliases reports:history reports:readings",
     "sign_reports*": (

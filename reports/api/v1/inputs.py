@@ -128,6 +128,17 @@ class RejectInputs(Inputs):
     )
 
 
+class MoveInputs(Inputs):
+    """The order that a report belongs to, if any, and why."""
+
+    order_id = Uuid(
+        required=False,
+        help_text="An order of the same user, whose lab account reports by document."
+        " Null detaches the report from its order.",
+    )
+    reason = serializers.CharField(max_length=1000)
+
+
 class ParsingJobQuery(Inputs):
     """`include=provenance` adds the position of each result (contract 10)."""
 

@@ -16,6 +16,7 @@ from portal.lib.api.fields import (
 )
 from portal.lib.api.schema import describe_api_operation
 from reports.api.v1.inputs import (
+    MoveInputs,
     ParsingJobInputs,
     ParsingJobQuery,
     RejectInputs,
@@ -28,6 +29,7 @@ from reports.operations.jobs.submission import (
     require_report_parsing_enabled,
     submit_report,
 )
+from reports.operations.orders.moving import move_report_to_order
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import get_parsing_job
@@ -139,5 +141,33 @@ class RejectParsingJobView(TenantAPIView):
             job_id=held.id,
             reason=RejectionReason(given["reason"]),
             why=given["note"],
+        )
+        return Response(build_parsing_job_payload(job))
+
+
+class MoveParsingJobView(TenantAPIView):
+    """Move a report to another order."""
+
+    area = Area.REPORTS
+
+    @describe_api_operation(
+        "move_parsing_job",
+        "Move a lab report to another order",
+        answer=ParsingJobAnswer,
+        body=MoveInputs,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request, job_id: str) -> Response:
+        """While it is pending review; the checks run again with the new order."""
+        found = get_parsing_job(
+            tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id")
+        )
+        given = validate_post_body(request, MoveInputs)
+        job = move_report_to_order(
+            tenant=self.tenant,
+            actor=self.actor,
+            job_id=found.id,
+            order_id=given.get("order_id"),
+            reason=given["reason"],
         )
         return Response(build_parsing_job_payload(job))

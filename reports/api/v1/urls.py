@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
 from reports.api.v1.jobs import (
+    MoveParsingJobView,
     ParsingJobsView,
     ParsingJobView,
     RejectParsingJobView,
@@ -17,4 +18,5 @@ urlpatterns = [
     mount_api_view("parser/job/<job_id>/release", ReleaseParsingJobView),
     mount_api_view("parser/job/<job_id>/reject", RejectParsingJobView),
     mount_api_view("user/<user_id>/outside_report", OutsideReportsView),
+    mount_api_view("parser/job/<job_id>/order", MoveParsingJobView),
 ]

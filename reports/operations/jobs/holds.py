@@ -164,7 +164,19 @@ def _find_date_findings(
 
 
 def _lock_held_job(*, tenant: Tenant, job_id: UUID) -> tuple[ParsingJob, Review | None]:
-    """Lock a held job and its open review, in the order of the review's changes."""
+    job, review = lock_job_and_open_review(tenant=tenant, job_id=job_id)
+    if job.status != ParsingJobStatus.PENDING_REVIEW or not job.hold_reasons:
+        raise DomainError("report_not_held", _("This report is not held."))
+    return job, review
+
+
+def lock_job_and_open_review(
+    *, tenant: Tenant, job_id: UUID
+) -> tuple[ParsingJob, Review | None]:
+    """Lock a job and its open review, in the order of the review's changes.
+
+    Raises: not_found (404).
+    """
     review: Review | None = (
         Review.objects.for_tenant(tenant)
         .select_for_update(of=("self",))
@@ -180,8 +192,6 @@ def _lock_held_job(*, tenant: Tenant, job_id: UUID) -> tuple[ParsingJob, Review 
     )
     if job is None:
         raise NotFound("not_found", _("Parsing job not found."))
-    if job.status != ParsingJobStatus.PENDING_REVIEW or not job.hold_reasons:
-        raise DomainError("report_not_held", _("This report is not held."))
     job.tenant = tenant
     if review is not None:
         review.job, review.tenant = job, tenant

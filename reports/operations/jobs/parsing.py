@@ -28,11 +28,7 @@ from reports.operations.jobs.status import (
     mark_parsing_job_started,
 )
 from reports.operations.loinc_codes import decide_loinc_codes_of_report
-from reports.operations.orders.comparing import (
-    build_read_row,
-    compare_rows_with_order,
-    get_order_of_report,
-)
+from reports.operations.orders.comparing import has_ordered_row
 from reports.operations.reading.extraction import (
     check_upload_files,
     parse_stored_report_files,
@@ -55,7 +51,6 @@ from reports.queries.intake import select_hold_reasons
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from uuid import UUID
 
     from reports.parser.report import ParsedReport
@@ -150,7 +145,7 @@ def store_parsing_results(
         job=job,
         report=report,
         today=today,
-        has_ordered_row=_has_ordered_row(job, rows),
+        has_ordered_row=has_ordered_row(job, rows),
     )
     hold_reasons = select_hold_reasons(job.tenant, findings)
     wants_review = job.needs_human_review or _is_below_confidence_threshold(
@@ -176,15 +171,6 @@ def store_parsing_results(
         hold_reasons=hold_reasons,
         finished_at=timezone.now(),
     )
-
-
-def _has_ordered_row(job: ParsingJob, rows: Sequence[ReportResult]) -> bool:
-    """Return whether a row is of what the job's order ordered."""
-    order = get_order_of_report(job)
-    if order is None:
-        return False
-    read = [build_read_row(row) for row in rows]
-    return bool(compare_rows_with_order(order=order, rows=read).matched)
 
 
 def enqueue_parsing(job: ParsingJob) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
+from labs.operations.order_status.status import lock_order
 from labs.operations.results.deliveries import require_order_accepts_results
 from labs.queries.orders.orders import get_order_with_details
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
@@ -38,6 +40,7 @@ from reports.parser.intake import (
     RefusedFile,
     detect_file_type_without_opening,
 )
+from reports.states import ParsingJobStatus
 from users.queries import find_user
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models import Order
     from portal.lib.actor import Actor
+    from reports.models import ParsingJobQuerySet
 
 
 MAX_BYTES = 10_485_760  # Contract D11; of all parts together
@@ -85,6 +89,16 @@ def require_report_parsing_enabled(tenant: Tenant) -> None:
         )
 
 
+def require_clinician_review_enabled(tenant: Tenant) -> None:
+    """Refuse if reports can't be reviewed. Raises: human_review_unavailable."""
+    if not tenant.lab_report_human_review_enabled:
+        raise DomainError(
+            "human_review_unavailable",
+            _("Clinician review is not enabled for this team."),
+            "needs_human_review",
+        )
+
+
 def submit_report(
     *, tenant: Tenant, actor: Actor, request: ReportRequest
 ) -> ParsingJob:
@@ -97,31 +111,33 @@ def submit_report(
     file_type_mismatch, encrypted_file, unreadable_file, too_many_pixels, file_infected
     (400); scanner_unavailable, storage_unavailable (503). With an order also
     order_not_found (404); order_of_other_user, order_not_by_document,
-    results_not_expected (400); its report is always reviewed. Source: Contract 7.1,
-    7.5; Ours: a hostile file must not hold the thread of a request.
+    results_not_expected (400); its report is always reviewed, and the same file again
+    is the report that the order has. Source: Contract 7.1, 7.5; Ours: a hostile file
+    must not hold the thread of a request.
     """
     require_report_parsing_enabled(tenant)
     found = find_user(tenant=tenant, user_id=request.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     user = found.user
-    order = _get_order(tenant, request, found.user.uuid) if request.order_id else None
-    needs_review = request.needs_human_review or order is not None
-    if needs_review and not tenant.lab_report_human_review_enabled:
-        raise DomainError(
-            "human_review_unavailable",
-            _("Clinician review is not enabled for this team."),
-            "needs_human_review",
+    order = (
+        get_order_for_report(
+            tenant=tenant, order_id=request.order_id, user_uuid=user.uuid
         )
-    _check_sizes(request.parts)
-    for part in request.parts:
-        require_malware_free_upload(BytesIO(part.content))
-    with store_files_on_success([part.content for part in request.parts]) as stored:
-        files = _detect_file_kinds(stored, request.parts)
-        is_inspected = _inspect_now(stored, files, tenant)
+        if request.order_id
+        else None
+    )
+    needs_review = request.needs_human_review or order is not None
+    if needs_review:
+        require_clinician_review_enabled(tenant)
+    files, is_inspected = check_and_store_files(tenant=tenant, parts=request.parts)
     is_written = False
     try:
         with transaction.atomic():
+            known = _find_same_report_of_order(order, files) if order else None
+            if known is not None:
+                transaction.on_commit(partial(_delete_files, files))
+                return known
             job = ParsingJob(
                 tenant=tenant,
                 user_id=user.id,
@@ -159,15 +175,59 @@ def submit_report(
         # A commit that fails may have been made, and its row needs the file: if it was
         # not, the sweep removes it.
         if not is_written:
-            delete_stored_report_files([file.stored_as for file in files])
+            _delete_files(files)
         raise
     return job
 
 
-def _get_order(tenant: Tenant, request: ReportRequest, user_uuid: UUID) -> Order:
-    """Return the order of a report. Raises: as submit_report."""
-    assert request.order_id is not None  # noqa: S101 - for the type checker
-    order = get_order_with_details(tenant=tenant, order_id=request.order_id)
+def check_and_store_files(
+    *, tenant: Tenant, parts: Sequence[ReportPart]
+) -> tuple[list[ReportFile], bool]:
+    """Check and store the files of one report; return their rows, which are not saved.
+
+    And whether they could be opened, which a worker finds out otherwise. Raises: as
+    submit_report of files; nothing is stored then.
+    """
+    _check_sizes(parts)
+    for part in parts:
+        require_malware_free_upload(BytesIO(part.content))
+    with store_files_on_success([part.content for part in parts]) as stored:
+        files = _detect_file_kinds(stored, parts)
+        is_inspected = _inspect_now(stored, files, tenant)
+    return files, is_inspected
+
+
+def _delete_files(files: Sequence[ReportFile]) -> None:
+    delete_stored_report_files([file.stored_as for file in files])
+
+
+def _find_same_report_of_order(
+    order: Order, files: Sequence[ReportFile]
+) -> ParsingJob | None:
+    """Return the order's report of the same file, unless that failed.
+
+    Locks the order: of two uploads at once, by hand and by mail, one is the report.
+    """
+    lock_order(order)
+    jobs: ParsingJobQuerySet = ParsingJob.objects.for_tenant(order.tenant).live()
+    found: ParsingJob | None = (
+        jobs.filter(order=order, sha256=_digest(files))
+        .exclude(status=ParsingJobStatus.FAILED)
+        .select_related("user")
+        .first()
+    )
+    if found is not None:
+        found.tenant = order.tenant
+    return found
+
+
+def get_order_for_report(*, tenant: Tenant, order_id: UUID, user_uuid: UUID) -> Order:
+    """Return an order that takes reports of a user.
+
+    Raises: order_not_found (404); order_of_other_user, order_not_by_document,
+    results_not_expected.
+    """
+    order = get_order_with_details(tenant=tenant, order_id=order_id)
     if order.user.uuid != user_uuid:
         raise DomainError(
             "order_of_other_user", _("This order is another user's."), "order_id"

@@ -140,6 +140,15 @@ def compare_report_with_order(job: ParsingJob) -> OrderComparison | None:
     )
 
 
+def has_ordered_row(job: ParsingJob, rows: Iterable[ReportResult]) -> bool:
+    """Return whether a row is of what the job's order ordered."""
+    order = get_order_of_report(job)
+    if order is None:
+        return False
+    read = [build_read_row(row) for row in rows]
+    return bool(compare_rows_with_order(order=order, rows=read).matched)
+
+
 def build_read_row(row: ReportResult) -> ReadRow:
     """Return a stored result, or one about to be stored, as a row to compare."""
     matches = row.loinc_matches

@@ -18,7 +18,7 @@ from tests.factories.inbound import take
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.reports.by_document import make_order_by_document
+from tests.reports.by_document import make_order_by_document, read_report, read_row
 from tests.reports.desk import NORA, decide_all, sign
 from tests.reports.uploads import nothing_happened, upload
 
@@ -189,3 +189,24 @@ def test_an_empty_order_id_is_no_order(alice_api, alice_tenant):
 
     assert (reply.status_code, reply.json()["order_id"]) == (200, None)
     assert ParsingJob.objects.for_tenant(alice_tenant).get().order_id is None
+
+
+@pytest.mark.django_db
+def test_a_report_is_moved_to_another_order_of_its_user(alice_api, alice_tenant):
+    enable(alice_tenant)
+    order = make_order_by_document(tenant=alice_tenant)
+    other = make_order_by_document(tenant=alice_tenant, user=order.user)
+    review = read_report(order, read_row("Glucose", "85"))
+    path = f"{PATH}/{review.job_id}/order"
+
+    moved = alice_api.post(path, {"order_id": str(other.pk), "reason": "Other visit."})
+    none = alice_api.post(path, {"order_id": None, "reason": "No order."})
+    vague = alice_api.post(path, {"order_id": str(other.pk)})
+    unknown = alice_api.post(
+        f"{PATH}/{uuid.uuid4()}/order", {"order_id": None, "reason": "?"}
+    )
+
+    assert (moved.status_code, moved.json()["order_id"]) == (200, str(other.pk))
+    assert (none.status_code, none.json()["order_id"]) == (200, None)
+    assert none.json()["status"] == "pending_review"
+    assert (vague.status_code, unknown.status_code) == (422, 404)

@@ -143,3 +143,23 @@ def test_signed_values_open_at_their_ink(clinician, alice_web, order):
         in alice_web.get(f"{PLACE}/reports/{review.job_id}/order/").content.decode()
     )
     assert "labtest.order.updated" in emitted_types(order.tenant)
+
+
+def test_a_report_is_moved_in_a_dialog(alice_web, order):
+    other = make_order_by_document(tenant=order.tenant, user=order.user)
+    review = read_report(order, read_row("Glucose", "85"))
+    here = f"{PLACE}/reports/{review.job_id}/order/"
+
+    asked = alice_web.get(f"{here}move/").content.decode()
+    refused = alice_web.post(f"{here}move/", {"order": str(other.pk), "why": ""})
+    moved = alice_web.post(f"{here}move/", {"order": str(other.pk), "why": "Mixed up."})
+    detached = alice_web.post(f"{here}move/", {"order": "", "why": "No order."})
+
+    assert str(other.pk)[:8] in asked
+    assert refused.status_code == 422
+    assert moved.headers["Location"] == here
+    assert detached.headers["Location"] == f"{PLACE}/reports/{review.job_id}/"
+    assert ParsingJob.objects.for_tenant(order.tenant).get().order_id is None
+    assert "Add to an order" not in (
+        alice_web.get(f"{PLACE}/reports/{review.job_id}/").content.decode()
+    )  # of a report that nothing holds
