@@ -25,11 +25,11 @@ from reports.api.v1.inputs import (
     validate_report_upload,
 )
 from reports.operations.jobs.holds import reject_held_report, release_held_report
+from reports.operations.jobs.moving import move_report_to_order
 from reports.operations.jobs.submission import (
     require_report_parsing_enabled,
     submit_report,
 )
-from reports.operations.orders.moving import move_report_to_order
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import get_parsing_job

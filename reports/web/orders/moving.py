@@ -19,7 +19,7 @@ from labs.queries.orders.history import has_order_ended
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser
-from reports.operations.orders.moving import move_report_to_order
+from reports.operations.jobs.moving import move_report_to_order
 from reports.operations.review.reviews import REASON_MAX_LENGTH
 from reports.queries import get_parsing_job
 

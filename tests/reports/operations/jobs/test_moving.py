@@ -13,12 +13,12 @@ from labs.models import Order, ResultVersion
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
 from reports.models import ParsingJob, Review
+from reports.operations.jobs.moving import move_report_to_order
 from reports.operations.jobs.submission import (
     ReportPart,
     ReportRequest,
     submit_report,
 )
-from reports.operations.orders.moving import move_report_to_order
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_pdf
 from tests.outbox import emitted, emitted_types
