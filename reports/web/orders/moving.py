@@ -11,6 +11,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
@@ -92,6 +93,13 @@ def move_report(request: TenantRequest, job_id: str) -> HttpResponse:
                     job_id=job.id,
                 ),
             )
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="parsing_job",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+    )
     return render_form(
         request,
         "reports/orders/_move.html",
