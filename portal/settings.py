@@ -359,6 +359,10 @@ POLAR_TOKEN_URL: str = env.str("POLAR_TOKEN_URL", default="https://polarremote.c
 DEXCOM_CLIENT_ID: str = env.str("DEXCOM_CLIENT_ID", default="")
 DEXCOM_CLIENT_SECRET: str = env.str("DEXCOM_CLIENT_SECRET", default="")
 DEXCOM_API_URL: str = env.str("DEXCOM_API_URL", default="https://api.dexcom.com")
+# Our application at Strava; without both, Strava is not offered.
+STRAVA_CLIENT_ID: str = env.str("STRAVA_CLIENT_ID", default="")
+STRAVA_CLIENT_SECRET: str = env.str("STRAVA_CLIENT_SECRET", default="")
+STRAVA_API_URL: str = env.str("STRAVA_API_URL", default="https://www.strava.com")
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -9,6 +9,7 @@ from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import running_twin
+from users.demo.twins.strava import StravaTwin
 from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings_server import running_withings
 from users.gateways.sources import SOURCE_GATEWAYS
@@ -70,6 +71,19 @@ def dexcom(settings):
         settings.DEXCOM_CLIENT_ID = twin.client_id
         settings.DEXCOM_CLIENT_SECRET = twin.client_secret
         settings.DEXCOM_API_URL = twin.url
+        yield twin
+
+
+@pytest.fixture
+def strava(settings):
+    """The twin of Strava, and the installation's application there."""
+    twin = StravaTwin()
+    # Our address answers; tests of pushes send to it.
+    twin.sender.send = lambda _method, _push: 200
+    with running_twin(twin):
+        settings.STRAVA_CLIENT_ID = twin.client_id
+        settings.STRAVA_CLIENT_SECRET = twin.client_secret
+        settings.STRAVA_API_URL = twin.url
         yield twin
 
 

@@ -23,7 +23,7 @@ from users.gateways.base import (
 from users.states import ConnectionFault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from users.gateways.base import ClientCredentials, Meter
@@ -34,6 +34,10 @@ logger = logging.getLogger(__name__)
 _TOKEN_MAX_LENGTH = 8192
 _NO_VERIFIER = "0" * 43
 _LONGEST_LIFE = timedelta(days=3650)
+
+
+def _get_error(said: Mapping[str, Any]) -> object:
+    return said.get("error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class OAuthServer:
     is_basic: bool = False
     # Of an answer with tokens, the field with the user's ID at the source.
     user_id_field: str = ""
+    # What a refusal's fields mean, by the errors of RFC 6749, 5.2.
+    find_error: Callable[[Mapping[str, Any]], object] = _get_error
     meter: Meter = NO_METER
 
     @property
@@ -211,12 +217,13 @@ def _exchange(
     said = answer.body if isinstance(answer.body, dict) else {}
     if answer.is_success:
         return _read_grant(said, server.user_id_field)
-    if said.get("error") == "invalid_grant":
+    refusal = server.find_error(said)
+    if refusal == "invalid_grant":
         raise SourceRefused(fault)
     # Not this user's fault but that of our registration: to break every connection for
     # it would have all users connect anew.
     logger.error("a token server answered %s to our application", answer.status)
-    if said.get("error") == "invalid_client":
+    if refusal == "invalid_client":
         raise ClientRejected
     raise SourceUnavailable(f"http_{answer.status}")
 

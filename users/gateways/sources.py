@@ -8,6 +8,7 @@ from users.gateways.base import NO_METER, NO_PUSH_KEYS
 from users.gateways.dexcom.gateway import DexcomGateway
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.polar.gateway import PolarGateway
+from users.gateways.strava.gateway import StravaGateway
 from users.gateways.whoop.gateway import WhoopGateway
 from users.gateways.withings.gateway import WithingsGateway
 
@@ -28,6 +29,7 @@ SOURCE_GATEWAYS: dict[str, SourceGateway] = {
         WhoopGateway(),
         PolarGateway(),
         DexcomGateway(),
+        StravaGateway(),
     )
 }
 

@@ -16,6 +16,7 @@ from django.core.management import call_command
         ),
         ("oura", ["OURA_URL"], {"documents": 4}),
         ("dexcom", ["DEXCOM_API_URL"], {"records": 3}),
+        ("strava", ["STRAVA_API_URL"], {"activities": 180}),
         ("whoop", ["WHOOP_API_URL"], {"sleeps": 180, "workouts": 60}),
         (
             "polar",

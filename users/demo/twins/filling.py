@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from users.demo.twins.dexcom import DexcomTwin
     from users.demo.twins.oura import OuraTwin
     from users.demo.twins.polar import PolarTwin
+    from users.demo.twins.strava import StravaTwin
     from users.demo.twins.whoop import WhoopTwin
     from users.demo.twins.withings import WithingsTwin
 
@@ -113,6 +114,18 @@ def fill_dexcom(twin: DexcomTwin, now: datetime) -> None:
 def announce_dexcom(twin: DexcomTwin, now: datetime) -> None:
     """Add a value as old as the delay; Dexcom announces nothing."""
     twin.add_glucose(now - twin.delay, 110)
+
+
+def fill_strava(twin: StravaTwin, now: datetime) -> None:
+    """Add a run for each of the last days."""
+    for back, waking in _mornings(now):
+        twin.add_activity(waking + timedelta(hours=1), minutes=30 + back % 30)
+
+
+def announce_strava(twin: StravaTwin, now: datetime) -> None:
+    """Add a short run and announce it."""
+    activity = twin.add_activity(now - timedelta(minutes=10), minutes=8)
+    twin.announce("create", activity)
 
 
 def _mornings(now: datetime) -> Iterator[tuple[int, datetime]]:

@@ -14,17 +14,20 @@ from users.demo.twins.filling import (
     announce_dexcom,
     announce_oura,
     announce_polar,
+    announce_strava,
     announce_whoop,
     announce_withings,
     fill_dexcom,
     fill_oura,
     fill_polar,
+    fill_strava,
     fill_whoop,
     fill_withings,
 )
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import build_twin_server
+from users.demo.twins.strava import StravaTwin
 from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings import WithingsTwin
 from users.demo.twins.withings_server import build_withings_server
@@ -66,6 +69,13 @@ _TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
         fill_dexcom,
         announce_dexcom,
         ("DEXCOM_API_URL",),
+    ),
+    "strava": (
+        StravaTwin,
+        build_twin_server,
+        fill_strava,
+        announce_strava,
+        ("STRAVA_API_URL",),
     ),
 }
 

@@ -109,6 +109,18 @@ class PolarPerson(Person):
             self.twin.announce("ACTIVITY_SUMMARY", date=day.isoformat())
 
 
+class StravaPerson(Person):
+    def live(self, back, *, is_new=False):
+        activity = self.twin.add_activity(NOON - back * DAY - 5 * HOUR)
+        self.count("workouts")
+        if is_new:
+            self.twin.announce("create", activity)
+
+    def revoke(self):
+        super().revoke()
+        self.twin.announce("update", self.twin.user_id, authorized="false")
+
+
 class DexcomPerson(Person):
     """Who is asked every hour: nothing is pushed, and values come late."""
 
@@ -123,6 +135,7 @@ PEOPLE = {
     "whoop_v2": ("whoop", WhoopPerson, 429),
     "polar": ("polar", PolarPerson, 429),
     "dexcom_v3": ("dexcom", DexcomPerson, 429),
+    "strava": ("strava", StravaPerson, 429),
 }
 WITHOUT_PUSHES = {"dexcom_v3"}
 
