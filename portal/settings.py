@@ -363,6 +363,14 @@ DEXCOM_API_URL: str = env.str("DEXCOM_API_URL", default="https://api.dexcom.com"
 STRAVA_CLIENT_ID: str = env.str("STRAVA_CLIENT_ID", default="")
 STRAVA_CLIENT_SECRET: str = env.str("STRAVA_CLIENT_SECRET", default="")
 STRAVA_API_URL: str = env.str("STRAVA_API_URL", default="https://www.strava.com")
+# Our application at Garmin; without both, Garmin is not offered.
+GARMIN_CLIENT_ID: str = env.str("GARMIN_CLIENT_ID", default="")
+GARMIN_CLIENT_SECRET: str = env.str("GARMIN_CLIENT_SECRET", default="")
+GARMIN_API_URL: str = env.str("GARMIN_API_URL", default="https://apis.garmin.com")
+GARMIN_SIGN_IN_URL: str = env.str(
+    "GARMIN_SIGN_IN_URL", default="https://connect.garmin.com"
+)
+GARMIN_TOKEN_URL: str = env.str("GARMIN_TOKEN_URL", default="https://diauth.garmin.com")
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -32,6 +32,7 @@ from users.operations.pulling.pulling import (
     fail_connection_pulls,
     run_connection_pulls,
 )
+from users.operations.pulling.pushed import delete_old_pushed_content
 from users.operations.pulling.refresh import delete_old_refreshes
 from users.operations.sources.budgets import delete_old_user_budgets
 from users.operations.sources.cadences import (
@@ -39,6 +40,7 @@ from users.operations.sources.cadences import (
     update_usual_data_intervals,
 )
 from users.operations.sources.connections import RECONNECT_MAIL_JOB
+from users.operations.sources.consents import CONSENT_JOB, check_connection_consent
 from users.operations.sources.failure_notices import post_failed_source_notices
 from users.operations.sources.gaps import (
     GAP_JOB,
@@ -114,7 +116,8 @@ def enqueue_due_erasures_pauses_and_expiries() -> None:
 
 @periodic_job("43 3 * * *", "users.remove_old_arrivals")
 def delete_old_arrivals_pulls_and_refreshes() -> None:
-    """Delete old arrivals, pulls, refreshes and budgets of users; daily."""
+    """Delete old arrivals, pulls, pushes, refreshes and budgets of users; daily."""
+    delete_old_pushed_content()
     delete_old_arrivals()
     delete_old_pulls()
     delete_old_refreshes()
@@ -193,6 +196,15 @@ def pull_connection_data(*, tenant_pk: int, **inputs: Any) -> None:
             after=wait,
             connection_pk=connection_pk,
         )
+
+
+@tenant_job(CONSENT_JOB)
+def check_consent_at_source(*, tenant_pk: int, **inputs: Any) -> None:
+    """Ask the source of the connection `connection_pk` what is still granted."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    check_connection_consent(
+        tenant=tenant, actor=PULLS, connection_pk=inputs["connection_pk"]
+    )
 
 
 @periodic_job("*/15 * * * *", "users.enqueue_due_pulls")

@@ -45,6 +45,7 @@ UNSCOPED_MODULES = {
     "users/operations/sources/failure_notices.py": "as above",
     "users/operations/sources/pausing.py": "the sweep of ended ingestion does as well",
     "users/operations/data/summaries.py": "the sweep of arrivals as well",
+    "users/operations/pulling/pushed.py": "the sweep of pushed content as well",
     "users/operations/pulling/refresh.py": "the sweep of refreshes as well",
     "users/operations/sources/pulls.py": "the sweep of pulls as well",
     "users/operations/pulling/pushes.py": "a push names an account, and no tenant",

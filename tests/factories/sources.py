@@ -37,7 +37,10 @@ class FakeSource:
     reuses_refresh_tokens = False
     proven_by = ""
     terms = None
+    conditions = ()
     pushes = None
+    is_push_only = False
+    push_max_bytes = 1024
 
     def __init__(self, name: str) -> None:
         self.name = name

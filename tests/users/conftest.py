@@ -6,6 +6,7 @@ import pytest
 
 from tests.users.gateways.oura_server import running_oura
 from users.demo.twins.dexcom import DexcomTwin
+from users.demo.twins.garmin import GarminTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import running_twin
@@ -84,6 +85,20 @@ def strava(settings):
         settings.STRAVA_CLIENT_ID = twin.client_id
         settings.STRAVA_CLIENT_SECRET = twin.client_secret
         settings.STRAVA_API_URL = twin.url
+        yield twin
+
+
+@pytest.fixture
+def garmin(settings):
+    """The twin of Garmin, and the installation's application there."""
+    twin = GarminTwin()
+    with running_twin(twin):
+        settings.GARMIN_CLIENT_ID = twin.client_id
+        settings.GARMIN_CLIENT_SECRET = twin.client_secret
+        settings.GARMIN_API_URL = settings.GARMIN_SIGN_IN_URL = twin.url
+        settings.GARMIN_TOKEN_URL = twin.url
+        # Our address answers; tests of pushes send to it.
+        twin.sender.send = lambda _method, _push: 200
         yield twin
 
 

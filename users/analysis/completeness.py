@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from portal.lib.database import rows as rows_of
 from portal.lib.periods import find_day_start, find_time_zone_by_name
+from users.gateways.sources import list_push_only_providers
 from users.models import Announcement, Connection, Pull, SourceDay, SourceGrant
 from users.queries import list_live_user_connections
 from users.queries.data.freshness import find_summary_extents
@@ -129,9 +130,10 @@ def prove_completeness(
 ) -> list[SourceCompleteness]:
     """Return the state of each day from `first` to `last` by source and resource.
 
-    Days are of the user's fallback time zone. Sources that are not read, such as phones
-    and this API, prove nothing: their days with data are received. At most DAYS_MAX
-    days, which the caller checked. Source: Ours (issue "Sources", 5).
+    Days are of the user's fallback time zone. Sources that are not read, such as
+    phones, this API and those that are push-only, prove nothing: their days with data
+    are received. At most DAYS_MAX days, which the caller checked. Source: Ours (issue
+    "Sources", 5).
     """
     zone = find_time_zone_by_name(user.fallback_time_zone or "UTC")
     live = [
@@ -142,6 +144,7 @@ def prove_completeness(
     granted = set(
         SourceGrant.objects.for_tenant(user.tenant)
         .filter(connection__in=live)
+        .exclude(connection__provider__in=list_push_only_providers())
         .values_list("connection", flat=True)
     )
     days = [first + number * _DAY for number in range((last - first).days + 1)]

@@ -13,13 +13,14 @@ from rest_framework.exceptions import Throttled
 from accounts.api.throttling import count_call_without_valid_key
 from portal.lib.errors import NotAllowed, NotFound, TooMany
 from users.gateways.pushes import PushRequest
-from users.operations.pulling.pushes import answer_push_check, take_source_push
+from users.operations.pulling.pushes import (
+    answer_push_check,
+    find_push_max_bytes,
+    take_source_push,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
-
-# Ours: a push names an account and a time.
-_BODY_MAX_BYTES = 64 * 1024
 
 
 @csrf_exempt  # a server posts here, without cookies
@@ -38,13 +39,15 @@ def receive_source_push(
         if request.method != "POST":
             answer = answer_push_check(provider=provider, token=token, query=query)
             return JsonResponse(answer)
-        if len(request.body) > _BODY_MAX_BYTES:
+        longest = find_push_max_bytes(provider=provider, token=token)
+        body = request.read(longest + 1)
+        if len(body) > longest:
             return HttpResponse(status=413)
         pushed = PushRequest(
             token=token,
             query=query,
             headers={name.lower(): text for name, text in request.headers.items()},
-            body=request.body,
+            body=body,
         )
         take_source_push(provider=provider, request=pushed, at=timezone.now())
     except TooMany as refusal:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from users.gateways.pushes import Announced, PushRequest
+    from users.gateways.pushes import Notice, PushRequest
     from users.models import User
 
 # For a whole call to a source, from the look-up of its name to the last byte.
@@ -34,6 +34,13 @@ class SourceUnavailable(Exception):
         super().__init__(reason)
         self.reason = reason
         self.retry_after = retry_after
+
+
+class ComesLater(SourceUnavailable):
+    """The source will push what it was asked for; other resources go on."""
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__("awaiting_pushes", retry_after=wait)
 
 
 class ClientRejected(SourceUnavailable):
@@ -125,10 +132,11 @@ class SourceTerms:
 class Meter(Protocol):
     """Holds back calls of one application to a source."""
 
-    def take(self, account: str = "") -> None:
+    def take(self, account: str = "", *, units: int = 1) -> None:
         """Count a call that is about to go out. Raises: SourceUnavailable.
 
-        `account` is the user's ID at the source, empty for a call of nobody.
+        `account` is the user's ID at the source, empty for a call of nobody. `units`
+        is what it counts for where the source does not count calls.
         """
         ...
 
@@ -140,7 +148,7 @@ class Meter(Protocol):
 class NoMeter:
     """A Meter that counts nothing and holds nothing back."""
 
-    def take(self, account: str = "") -> None:
+    def take(self, account: str = "", *, units: int = 1) -> None:
         """As of Meter."""
 
     def block(self, wait: timedelta | None) -> None:
@@ -241,7 +249,7 @@ class PushProtocol(Protocol):
         """
         ...
 
-    def read(self, request: PushRequest, *, at: datetime) -> tuple[Announced, ...]:
+    def read(self, request: PushRequest, *, at: datetime) -> tuple[Notice, ...]:
         """Verify and parse a push received at `at`. Raises: PushRejected."""
         ...
 
@@ -305,8 +313,26 @@ class SourceGateway(Protocol):
         ...
 
     @property
+    def conditions(self) -> tuple[str, ...]:
+        """Return what a team has to know before it registers, each a sentence."""
+        ...
+
+    @property
     def pushes(self) -> PushProtocol | None:
         """Return how the source announces changes; None if it has to be asked."""
+        ...
+
+    @property
+    def is_push_only(self) -> bool:
+        """Return whether the source sends data and can't be asked for it.
+
+        Its history is asked for once, and comes as pushes too.
+        """
+        ...
+
+    @property
+    def push_max_bytes(self) -> int:
+        """Return how long a push may be."""
         ...
 
     def with_credentials(
@@ -352,6 +378,24 @@ class SourceGateway(Protocol):
 
     def granted_resources(self, grant: Grant) -> frozenset[str]:
         """Return the resources that the grant's scopes allow."""
+        ...
+
+    def find_granted_scopes(self, grant: Grant) -> tuple[str, ...]:
+        """Ask the source what is still granted.
+
+        Raises: SourceUnavailable, AccessExpired; SourceRefused (nothing).
+        """
+        ...
+
+    def fetch_pushed(self, content: bytes, *, grant: Grant) -> bytes:
+        """Return what a push carries, fetched first where it names but an address.
+
+        Raises: SourceUnavailable, AccessExpired, ResourceRefused (it is gone).
+        """
+        ...
+
+    def read_pushed(self, user: User, resource: str, content: bytes) -> PulledPage:
+        """Return what a push carries of a resource."""
         ...
 
     def pull(

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from django.utils import timezone
 
 from portal.lib.periods import find_time_zone_by_name
-from users.gateways.base import NO_METER, NO_PUSH_KEYS, PulledBatch, PulledPage
+from users.gateways.base import (
+    NO_METER,
+    NO_PUSH_KEYS,
+    ComesLater,
+    PulledBatch,
+    PulledPage,
+)
 from users.states import SourceType
 
 if TYPE_CHECKING:
@@ -39,6 +45,9 @@ if TYPE_CHECKING:
 # Elements by what measured them.
 Elements = Mapping[SourceType, list[dict[str, Any]]]
 _DAY = timedelta(days=1)
+# Ours: a push-only source does not say when all of the past was sent. What comes later
+# is stored like what is new.
+HISTORY_WAIT = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +115,10 @@ class CloudGateway(ABC):
     reuses_refresh_tokens: ClassVar[bool]
     proven_by: ClassVar[str] = ""
     terms: ClassVar[SourceTerms | None] = None
+    conditions: ClassVar[tuple[str, ...]] = ()
+    is_push_only: ClassVar[bool] = False
+    # Ours: a push names an account and a time.
+    push_max_bytes: ClassVar[int] = 64 * 1024
     # The longest time that a call may ask for.
     window_days: ClassVar[int]
 
@@ -216,8 +229,12 @@ class CloudGateway(ABC):
         """As of SourceGateway: a page is a window of days, the newest first.
 
         A position is the last day that is still to be read. Who connects sees this week
-        before last year; and what is cut off has the days that people look at.
+        before last year; and what is cut off has the days that people look at. Of a
+        source that is push-only it is when the past was asked for: it is waited for.
         """
+        if self.is_push_only:
+            yield from self._await_history(resource, since, until, grant, position)
+            return
         wanted = self.cloud_resources[resource]
         # A day more at both ends: users may be ahead of UTC, or behind it.
         first = since.astimezone(UTC).date() - _DAY
@@ -257,6 +274,41 @@ class CloudGateway(ABC):
                     last=window.last if wanted.is_dated else None,
                     is_complete=wanted.is_complete and not window.unsettled,
                 )
+
+    def find_granted_scopes(self, grant: Grant) -> tuple[str, ...]:
+        """As of SourceGateway; what was granted, where the source can't be asked."""
+        return grant.scopes
+
+    def fetch_pushed(self, content: bytes, *, grant: Grant) -> bytes:  # noqa: ARG002 - for those that send addresses
+        """As of SourceGateway."""
+        return content
+
+    def read_pushed(self, user: User, resource: str, content: bytes) -> PulledPage:  # noqa: ARG002 - for those that push data
+        """As of SourceGateway."""
+        return PulledPage(())
+
+    def request_history(
+        self, resource: str, since: datetime, until: datetime, grant: Grant
+    ) -> None:
+        """Ask a push-only source for past data; repeatable. Raises: as of pull."""
+        raise NotImplementedError
+
+    def _await_history(
+        self,
+        resource: str,
+        since: datetime,
+        until: datetime,
+        grant: Grant,
+        position: str,
+    ) -> Iterator[PulledPage]:
+        now = timezone.now()
+        if not position:
+            self.request_history(resource, since, until, grant)
+            position = now.isoformat()
+            yield PulledPage((), position=position)
+        left = datetime.fromisoformat(position) + HISTORY_WAIT - now
+        if left > timedelta(0):
+            raise ComesLater(left)
 
     def open_http(self, account: str = "") -> SourceHttp:
         """Return an HTTP client whose calls are metered, those of a user by user."""

@@ -38,7 +38,7 @@ _USER_AGENT = "Assay"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A server's answer: status, and `body` as JSON data or None.
+    """A server's answer: status, and `body` as JSON data or None, or a file's bytes.
 
     `retry_after` is what it asks us to wait before the next call.
     """
@@ -87,12 +87,23 @@ class SourceHttp:
     def close(self) -> None:
         self._client.close()
 
-    def get(self, url: str, *, params: Mapping[str, str], access_token: str) -> Answer:
-        """Send a GET with a bearer token."""
+    def get(
+        self,
+        url: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        access_token: str,
+        units: int = 1,
+    ) -> Answer:
+        """Send a GET with a bearer token; `units` is what it counts for."""
         headers = {"Authorization": f"Bearer {access_token}"}
-        return self._call(
-            self._client.build_request("GET", url, params=params, headers=headers)
-        )
+        request = self._client.build_request("GET", url, params=params, headers=headers)
+        return self._call(request, units=units)
+
+    def get_file(self, url: str, *, headers: Mapping[str, str]) -> Answer:
+        """Send a GET for a file; `body` of a success is its bytes."""
+        request = self._client.build_request("GET", url, headers=headers)
+        return self._call(request, is_file=True)
 
     def post_form(
         self,
@@ -135,8 +146,10 @@ class SourceHttp:
         self._meter.block(wait)
         return SourceUnavailable("rate_limited", retry_after=wait)
 
-    def _call(self, request: httpx.Request) -> Answer:
-        self._meter.take(self._account)
+    def _call(
+        self, request: httpx.Request, *, units: int = 1, is_file: bool = False
+    ) -> Answer:
+        self._meter.take(self._account, units=units)
         self._transport.ends = time.monotonic() + self._call_timeout.total_seconds()
         try:
             response = self._client.send(request, stream=True)
@@ -152,6 +165,8 @@ class SourceHttp:
             raise self.hold_back(wait)
         if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceUnavailable(f"http_{response.status_code}", retry_after=wait)
+        if is_file and response.is_success:
+            return Answer(response.status_code, content, wait)
         return Answer(response.status_code, _json(response, content), wait)
 
 

@@ -47,7 +47,7 @@ class OAuthServer:
     authorise_url: str
     token_url: str
     credentials: ClientCredentials
-    # As they are asked for.
+    # As they are asked for; empty where the application has them.
     scopes: tuple[str, ...]
     # RFC 7009; empty: of the older kind below.
     revoke_url: str = ""
@@ -85,7 +85,7 @@ def build_oauth_sign_in_url(
         "response_type": "code",
         "client_id": server.credentials.client_id,
         "redirect_uri": redirect_url,
-        "scope": " ".join(server.scopes),
+        **({"scope": " ".join(server.scopes)} if server.scopes else {}),
         "state": state,
         "code_challenge": challenge,
         "code_challenge_method": "S256",

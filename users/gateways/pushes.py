@@ -1,7 +1,8 @@
 """Pushes of sources: how they announce that data changed.
 
-An announcement is a hint, never data: what it names is then read from the source. So a
-forged one can cost a call, and never writes anything.
+An announcement is a hint: what it names is then read from the source. So a forged one
+can cost a call, and never writes anything. Only of a source that is never asked it
+carries the data: what proves such a push is the secret in our address.
 """
 
 from __future__ import annotations
@@ -31,13 +32,28 @@ class PushRequest:
 class Announced:
     """Data of one account at a source that changed between two times, inclusive.
 
-    `resources` are names of contract 3.4.
+    `resources` are names of contract 3.4. `content` is what the source sent of them, in
+    the gateway's own words, for a source that is push-only.
     """
 
     external_user_id: str
     resources: tuple[str, ...]
     first: datetime
     last: datetime
+    content: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsentChanged:
+    """The user of an account changed or withdrew at the source what may be read.
+
+    A hint too: the source is asked what is still granted.
+    """
+
+    external_user_id: str
+
+
+Notice = Announced | ConsentChanged
 
 
 class PushRejected(Exception):

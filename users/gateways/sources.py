@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from users.gateways.base import NO_METER, NO_PUSH_KEYS
 from users.gateways.dexcom.gateway import DexcomGateway
+from users.gateways.garmin.gateway import GarminGateway
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.polar.gateway import PolarGateway
 from users.gateways.strava.gateway import StravaGateway
@@ -30,6 +31,7 @@ SOURCE_GATEWAYS: dict[str, SourceGateway] = {
         PolarGateway(),
         DexcomGateway(),
         StravaGateway(),
+        GarminGateway(),
     )
 }
 
@@ -37,6 +39,11 @@ SOURCE_GATEWAYS: dict[str, SourceGateway] = {
 def list_gateway_providers() -> list[str]:
     """List the slugs of the sources that have a gateway."""
     return list(SOURCE_GATEWAYS)
+
+
+def list_push_only_providers() -> list[str]:
+    """List the slugs of the sources that send data and can't be asked for it."""
+    return [slug for slug, each in SOURCE_GATEWAYS.items() if each.is_push_only]
 
 
 def find_provider_gateway(provider: str) -> SourceGateway | None:

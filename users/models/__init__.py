@@ -27,6 +27,7 @@ from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
 from users.models.sources.priority import SourcePriority
 from users.models.sources.pull import Pull, PullQuerySet, Refresh
+from users.models.sources.pushed_content import PushedContent
 from users.models.sources.source import Connection, ConnectionEntry, ConnectionQuerySet
 from users.models.sources.source_day import SourceDay
 from users.models.sources.supply import Supply
@@ -51,6 +52,7 @@ __all__ = [
     "PackedDay",
     "Pull",
     "PullQuerySet",
+    "PushedContent",
     "Refresh",
     "Sample",
     "SampleExtra",

@@ -23,6 +23,11 @@ from django.core.management import call_command
             ["POLAR_API_URL", "POLAR_SIGN_IN_URL", "POLAR_TOKEN_URL"],
             {"nights": 180, "days": 180, "exercises": 180},
         ),
+        (
+            "garmin",
+            ["GARMIN_API_URL", "GARMIN_SIGN_IN_URL", "GARMIN_TOKEN_URL"],
+            {"summaries": 3},
+        ),
     ],
 )
 def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from users.demo.twins.dexcom import DexcomTwin
+    from users.demo.twins.garmin import GarminTwin
     from users.demo.twins.oura import OuraTwin
     from users.demo.twins.polar import PolarTwin
     from users.demo.twins.strava import StravaTwin
@@ -126,6 +127,22 @@ def announce_strava(twin: StravaTwin, now: datetime) -> None:
     """Add a short run and announce it."""
     activity = twin.add_activity(now - timedelta(minutes=10), minutes=8)
     twin.announce("create", activity)
+
+
+def fill_garmin(twin: GarminTwin, now: datetime) -> None:
+    """Add a night, a day and an activity for each of the last days."""
+    for back, waking in _mornings(now):
+        twin.add_night(waking - _NIGHT, waking)
+        midnight = waking.replace(hour=0, minute=0)
+        twin.add_day(midnight - _DAY, steps=6000 + back * 37 % 5000)
+        twin.add_activity(waking - 2 * _NIGHT)
+
+
+def announce_garmin(twin: GarminTwin, now: datetime) -> None:
+    """Add a short activity and announce it, if the push address is known."""
+    activity = twin.add_activity(now - timedelta(minutes=10), minutes=8)
+    if twin.push_url:
+        twin.announce("activities", activity)
 
 
 def _mornings(now: datetime) -> Iterator[tuple[int, datetime]]:

@@ -43,14 +43,16 @@ def send_push(method: str, push: Push) -> int:
 class PushSender:
     """Messages of a twin that wait to be sent, and what goes wrong with them.
 
-    `lost` and `doubled` are shares from 0 to 1. `late` keeps that many of the newest
-    back for the next time. `statuses` holds what was answered.
+    `lost` and `doubled` are shares from 0 to 1. A source that `repeats` sends what was
+    lost again, the next time. `late` keeps that many of the newest back for the next
+    time. `statuses` holds what was answered.
     """
 
     send: Callable[[str, Push], int] = send_push
     lost: float = 0.0
     doubled: float = 0.0
     is_shuffled: bool = False
+    repeats: bool = False
     late: int = 0
     chance: random.Random = field(default_factory=lambda: random.Random(7))  # noqa: S311 - no secret
     waiting: list[Push] = field(default_factory=list)
@@ -70,6 +72,8 @@ class PushSender:
         for push in going:
             if self.chance.random() < self.lost:
                 self.losses += 1
+                if self.repeats:
+                    self.waiting.append(push)
                 continue
             batch += [push] * (2 if self.chance.random() < self.doubled else 1)
         if self.is_shuffled:

@@ -50,7 +50,7 @@ class TwinCall:
 
 @dataclass(frozen=True, slots=True)
 class TwinAnswer:
-    """An answer: JSON unless `body` is None."""
+    """An answer: JSON unless `body` is None or bytes."""
 
     status: int
     body: Any = None
@@ -213,6 +213,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._sign_in(call)
             return
         answer = self.twin.answer(call)
+        if isinstance(answer.body, bytes):
+            kind = "application/octet-stream"
+            self._send(answer.status, answer.body, kind, answer.headers)
+            return
         content = b"" if answer.body is None else json.dumps(answer.body).encode()
         self._send(answer.status, content, "application/json", answer.headers)
 

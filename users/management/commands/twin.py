@@ -12,18 +12,21 @@ from django.utils import timezone
 from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.filling import (
     announce_dexcom,
+    announce_garmin,
     announce_oura,
     announce_polar,
     announce_strava,
     announce_whoop,
     announce_withings,
     fill_dexcom,
+    fill_garmin,
     fill_oura,
     fill_polar,
     fill_strava,
     fill_whoop,
     fill_withings,
 )
+from users.demo.twins.garmin import GarminTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import build_twin_server
@@ -77,6 +80,13 @@ _TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
         announce_strava,
         ("STRAVA_API_URL",),
     ),
+    "garmin": (
+        GarminTwin,
+        build_twin_server,
+        fill_garmin,
+        announce_garmin,
+        ("GARMIN_API_URL", "GARMIN_SIGN_IN_URL", "GARMIN_TOKEN_URL"),
+    ),
 }
 
 
@@ -103,7 +113,7 @@ class Command(BaseCommand):
             "--push-to",
             default="",
             metavar="URL",
-            help="push address, for a provider where it is entered by hand (whoop)",
+            help="push address, where it is entered by hand (whoop, garmin)",
         )
         parser.add_argument(
             "--lose", type=int, default=0, metavar="PERCENT", help="of announcements"

@@ -18,11 +18,14 @@ from django.utils import timezone
 from portal.lib.errors import NotFound
 from users.gateways.base import (
     AccessExpired,
+    ComesLater,
     ResourceRefused,
     SourceRefused,
     SourceUnavailable,
 )
+from users.gateways.sources import list_push_only_providers
 from users.models import Connection, Pull, SourceGrant
+from users.operations.pulling.pushed import store_pushed_content
 from users.operations.pulling.pushes import ensure_source_pushes
 from users.operations.pulling.storing import ConnectionEnded, store_pulled_page
 from users.operations.sources.announcements import (
@@ -43,7 +46,7 @@ from users.operations.sources.pulls import (
     start_data_pull,
 )
 from users.queries import lock_user
-from users.states import PULL_EVERY, ConnectionFault, ConnectionStatus
+from users.states import PULL_EVERY, ConnectionFault, ConnectionStatus, PullStatus
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -135,7 +138,11 @@ def enqueue_due_source_pulls() -> int:
     lately = polls.filter(Q(scheduled_at__gt=now - PULL_EVERY) | Q(ended_at=None))
     beside_pushes = polls.filter(scheduled_at__gt=now - PULL_EVERY_BESIDE_PUSHES)
     pushes = Q(pushes_checked_at__isnull=False, pushes_error="")
+    # What can't be asked is due for past data that it did not bring yet.
+    failed = polls.filter(is_history=True, status=PullStatus.FAILURE)
+    is_asked = ~Q(connection__provider__in=list_push_only_providers())
     due = SourceGrant.unscoped.filter(
+        is_asked | Exists(failed),
         ~Exists(lately),
         ~(pushes & Exists(beside_pushes)),
         connection__disconnected_at=None,
@@ -182,6 +189,7 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
         _fail_open(connection, actor, "not_connected")
         return None
     run: _Run | None = None
+    waits: list[timedelta] = []
     for pull in pulls:
         start_data_pull(pull=pull)
         try:
@@ -200,14 +208,16 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
                 end_data_pull(pull=pull, actor=actor, error_type=away.reason)
                 continue
             postpone_data_pull(pull=pull, reason=away.reason)
-            return wait
+            if not isinstance(away, ComesLater):
+                return wait
+            waits.append(wait)
     if run is not None and run.refusals and not _has_any_resource(connection):
         fault = _fault(run.refusals)
         mark_connection_failed(connection=connection, actor=actor, fault=fault)
         return None
     if has_announcements_since(connection=connection, since=started_at):
         return timedelta(0)
-    return None
+    return min(waits, default=None)
 
 
 def _run_pull(run: _Run, pull: Pull) -> None:
@@ -232,6 +242,17 @@ def _run_pull(run: _Run, pull: Pull) -> None:
 
 
 def _fetch(run: _Run, pull: Pull) -> None:
+    if run.gateway.is_push_only:
+        # Of the past too: that pull comes first, and what it finds makes no events.
+        store_pushed_content(
+            connection=run.connection,
+            actor=run.actor,
+            gateway=run.gateway,
+            grant=run.kept.grant,
+            pull=pull,
+        )
+        if pull.is_announced:
+            return
     until = pull.range_end or timezone.now()
     since = pull.range_start or until - run.gateway.history
     given = (run.connection.user, pull.resource, since)

@@ -9,6 +9,7 @@ import hashlib
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,9 +18,11 @@ from accounts.operations.api_keys.call_limits import count_call_against_rate_lim
 from portal.lib.errors import NotAllowed, NotFound, TooMany
 from portal.lib.tenancy import acting_for
 from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailable
-from users.gateways.pushes import PushRejected, PushRequest
+from users.gateways.pushes import ConsentChanged, PushRejected, PushRequest
 from users.models import Announcement, Connection, SourceGrant
+from users.operations.pulling.pushed import keep_pushed_content
 from users.operations.sources.announcements import record_announcement
+from users.operations.sources.consents import enqueue_consent_check
 from users.operations.sources.credentials import (
     build_push_address,
     find_pushed_application,
@@ -77,9 +80,16 @@ def take_source_push(
     for each in announced:
         for connection in _find_connections(pushed, each.external_user_id):
             with acting_for(connection.tenant):
-                if _record(pushed.gateway, connection, each, at):
+                if isinstance(each, ConsentChanged):
+                    enqueue_consent_check(connection=connection)
+                elif _record(pushed.gateway, connection, each, at):
                     found.append(connection)
     return found
+
+
+def find_push_max_bytes(*, provider: str, token: str) -> int:
+    """Return how long a push to an address may be. Raises: push_unknown (404)."""
+    return _find(provider, token).gateway.push_max_bytes
 
 
 def ensure_source_pushes(
@@ -149,13 +159,18 @@ def _record(
     first, last = max(each.first, at - gateway.history), min(each.last, at)
     if not resources or last < at - gateway.history:
         return False
-    record_announcement(
-        connection=connection,
-        resources=resources,
-        first=min(first, last),
-        last=last,
-        at=at,
-    )
+    with transaction.atomic():
+        if each.content:
+            keep_pushed_content(
+                connection=connection, resources=resources, content=each.content
+            )
+        record_announcement(
+            connection=connection,
+            resources=resources,
+            first=min(first, last),
+            last=last,
+            at=at,
+        )
     return True
 
 

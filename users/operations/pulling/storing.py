@@ -17,12 +17,14 @@ from users.operations.pulling.reconciling import (
     read_sample_keys,
     reconcile_source_days,
 )
+from users.operations.pulling.streams import store_pulled_streams
 from users.operations.sources.devices import DeviceDetails, record_device_details
 from users.operations.sources.pulls import store_pull_position
 from users.queries import lock_user
 from users.states import ConnectionStatus
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
+from users.wearables.streams import STREAM_RESOURCE
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
 from users.wearables.timeseries import TIMESERIES
 from users.wearables.timeseries.readings import SAMPLES_MAX
@@ -113,7 +115,17 @@ def _store_batch(
     ids: list[UUID] = []
 
     def record(part: Sequence[dict[str, Any]]) -> None:
-        if summary := SUMMARIES.get(batch.resource):
+        if batch.resource == STREAM_RESOURCE:
+            store_pulled_streams(
+                user=user,
+                actor=actor,
+                provider=provider,
+                recordings=part,
+                source_type=batch.source_type,
+                device_id=device_id,
+                is_history=pull.is_history,
+            )
+        elif summary := SUMMARIES.get(batch.resource):
             recorded = record_summaries(
                 user=user,
                 actor=actor,
@@ -143,7 +155,7 @@ def _store_batch(
         _record_readable(elements[first : first + size], record)
     if batch.resource in SUMMARIES:
         return find_summary_keys(user, ids)
-    return read_sample_keys(batch)
+    return {} if batch.resource == STREAM_RESOURCE else read_sample_keys(batch)
 
 
 def _record_readable(

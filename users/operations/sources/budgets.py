@@ -39,11 +39,12 @@ _TAKE = b"""
     INSERT INTO users_sourcebudget AS kept
         (provider, client_id, account, seconds, next_at, day, used)
     VALUES (%(provider)s, %(client_id)s, %(account)s, %(seconds)s,
-        %(now)s::timestamptz + %(interval)s::interval, %(day)s, 1)
+        %(now)s::timestamptz + %(taken)s::interval, %(day)s, %(units)s)
     ON CONFLICT (provider, client_id, account, seconds) DO UPDATE SET
-        next_at = GREATEST(kept.next_at, %(now)s) + %(interval)s::interval,
+        next_at = GREATEST(kept.next_at, %(now)s) + %(taken)s::interval,
         day = excluded.day,
-        used = CASE WHEN kept.day = excluded.day THEN kept.used + 1 ELSE 1 END
+        used = CASE WHEN kept.day = excluded.day THEN kept.used + excluded.used
+            ELSE excluded.used END
     WHERE kept.next_at <= %(now)s::timestamptz + %(burst)s::interval
         AND (kept.blocked_until IS NULL OR kept.blocked_until <= %(now)s)
     RETURNING used
@@ -67,7 +68,7 @@ class CallBudget:
     limits: Sequence[CallLimit]
     longest_wait: timedelta = _LONGEST_WAIT
 
-    def take(self, account: str = "") -> None:
+    def take(self, account: str = "", *, units: int = 1) -> None:
         """As of Meter; in the caller's transaction, so call it outside of any.
 
         Waits for a call that is due soon, so that a page list comes to its end: to
@@ -77,7 +78,8 @@ class CallBudget:
         of_user = [each for each in self.limits if each.is_per_user and account]
         for limit in (*(shared or (_UNLIMITED,)), *of_user):
             for _ in range(_WAITS_MAX):
-                wait = self._take(limit, _hash(account) if limit.is_per_user else "")
+                of = _hash(account) if limit.is_per_user else ""
+                wait = self._take(limit, of, units)
                 if wait is None:
                     break
                 if wait > self.longest_wait:
@@ -117,10 +119,14 @@ class CallBudget:
         )
         return list(mine.order_by("seconds"))
 
-    def _take(self, limit: CallLimit, account: str) -> timedelta | None:
-        """Take a call; return how long to wait where there is none."""
+    def _take(self, limit: CallLimit, account: str, units: int) -> timedelta | None:
+        """Take a call; return how long to wait where there is none.
+
+        One of several units has to fit into the burst as a whole.
+        """
         now = timezone.now()
-        burst, interval = limit.calls // _BURST_SHARE, _interval(limit)
+        interval = _interval(limit)
+        burst = max(limit.calls // _BURST_SHARE - units + 1, 0)
         with rows.open_database_cursor() as opened:
             opened.execute(
                 _TAKE,
@@ -131,7 +137,8 @@ class CallBudget:
                     "seconds": limit.seconds,
                     "now": now,
                     "day": now.astimezone(UTC).date(),
-                    "interval": interval,
+                    "taken": interval * units,
+                    "units": units,
                     "burst": interval * burst,
                 },
             )

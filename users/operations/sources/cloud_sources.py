@@ -118,7 +118,8 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     the furthest behind, once a day from RECHECKED ago; for all of the past of a
     resource of which none did. What the source refused is asked for again once a day.
     Empty for a source that is not pulled. Raises: not_found. Source: Contract 2.2
-    (refresh), 5.5; Ours: the overlap; memberships lapse and are renewed.
+    (refresh), 5.5; Ours: the overlap; memberships lapse and are renewed. One that is
+    push-only is asked for its past alone.
     """
     gateway = find_connection_gateway(connection)
     if gateway is None or not is_data_pulled_from_source(connection):
@@ -135,6 +136,8 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
         since=first,
         is_history=True,
     )
+    if gateway.is_push_only:
+        return scheduled
     for resources in (available, refused):
         known = [each for each in resources if each in reached]
         since = min((reached[each] for each in known), default=first) - OVERLAP

@@ -59,9 +59,9 @@ class SourceSetup:
     `stored` are the team's credentials; without them, a source that `is_offered` uses
     the installation's. `use` counts the calls of the application that is used.
     `proven_by` is the client of others that our gateway's twin was held to, `terms`
-    what the source allows. `push_url`
-    is where the source pushes to, empty for one that has to be asked or is not set up;
-    somebody enters it there if it `is_push_by_hand`.
+    what the source allows, `conditions` what to know before registering there.
+    `push_url` is where the source pushes to, empty for one that has to be asked or is
+    not set up; somebody enters it there if it `is_push_by_hand`.
     """
 
     provider: str
@@ -71,6 +71,7 @@ class SourceSetup:
     use: BudgetUse
     proven_by: str
     terms: SourceTerms | None
+    conditions: tuple[str, ...]
     push_url: str
     is_push_by_hand: bool
 
@@ -170,6 +171,7 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
                 use=use,
                 proven_by=proven_by,
                 terms=known.terms if known else None,
+                conditions=known.conditions if known else (),
                 push_url=push_url,
                 is_push_by_hand=is_by_hand,
             )

@@ -20,6 +20,7 @@ from users.analysis.completeness import (
     DAYS_MAX,
     prove_connection_completeness,
 )
+from users.gateways.sources import list_push_only_providers
 from users.models import Connection, Pull, SourceGap, SourceGrant
 from users.queries import lock_user
 from users.states import ConnectionStatus, DayState
@@ -164,7 +165,11 @@ def _filter_due(now: datetime) -> QuerySet[SourceGrant]:
         Q(gaps_checked_at=None) | Q(gaps_checked_at__lte=now - _CHECK_EVERY),
         connection__disconnected_at=None,
         connection__user__deleted_at=None,
-    ).exclude(connection__status=ConnectionStatus.PAUSED)
+    ).exclude(
+        Q(connection__status=ConnectionStatus.PAUSED)
+        # They prove nothing, so that nothing is known to be missing.
+        | Q(connection__provider__in=list_push_only_providers())
+    )
 
 
 def _list_gaps(connection: Connection) -> QuerySet[SourceGap]:

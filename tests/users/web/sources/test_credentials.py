@@ -204,6 +204,7 @@ def test_the_address_that_a_source_pushes_to_is_shown(owner, alice_tenant, monke
 
 def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeypatch):
     monkeypatch.setattr(FakeSource, "limits", (CallLimit(20, 900, is_per_user=True),))
+    monkeypatch.setattr(FakeSource, "conditions", ("It takes companies alone.",))
     shown = {}
     for by_hand in (True, False):
         pushes = SimpleNamespace(is_registered_by_hand=by_hand)
@@ -214,4 +215,5 @@ def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeyp
 
     assert "Enter this address for your application at Fitbit" in shown[True]
     assert "Registered automatically when a user connects. Fitbit" in shown[False]
+    assert "<p>It takes companies alone.</p>" in shown[False]
     assert "Limit: 20 in 15 minutes, each user" in every

@@ -1,0 +1,1 @@
+"""Gateway to the Garmin Health and Activity APIs (Garmin Connect Developer Program)."""
