@@ -7,6 +7,7 @@ each is. Nothing here looks for rows.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from portal.lib.units import normalize_unit, parse_printed_unit
 from reports.parser.assembly.confidence import get_uncalibrated_confidence
@@ -16,16 +17,32 @@ from reports.parser.loinc import LoincMatches, rank_loinc_matches
 from reports.parser.pages import Page
 from reports.parser.readers import Row
 from reports.parser.report import (
+    LoincMatchStatus,
+    LoincReason,
     Metadata,
     ParsedResult,
     Provenance,
     Sensitivity,
 )
-from reports.parser.text.fields import find_unit_in_range, join_word_texts
+from reports.parser.text.fields import (
+    Fields,
+    find_unit_in_range,
+    is_unit,
+    join_word_texts,
+)
 from reports.parser.text.ranges import Bounds, parse_range_bounds
 from reports.parser.text.roles import Role
-from reports.parser.text.values import infer_value_type, parse_printed_number
+from reports.parser.text.values import (
+    infer_value_type,
+    is_numeric_value,
+    parse_printed_number,
+)
 
+_HEADED_UNIT = re.compile(
+    r"(?:[(\[]|,\s|\bin\s)(?P<unit>\S+/\S+?|%)[)\]]?$|\s(?P<share>%)$"
+)
+_SMEARED = re.compile(r"(?i)smear|morpholog")
+_CELLS = re.compile(r"(?i)[rw]\W?b\W?c\W?s?\W?|(?:red|white)(?: blood)? cells?")
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
 
 
@@ -38,15 +55,8 @@ def build_parsed_result(
     decimal_comma: bool,
 ) -> ParsedResult:
     """Return a row as the wire has it; sex and age choose among ranges."""
-    fields = row.fields
+    fields, verdict = _with_unit_of_heading(row)
     name = row.test_name
-    verdict = rank_loinc_matches(
-        name=name,
-        units=fields.units,
-        value=fields.value,
-        panel=row.panel,
-        sample_type=row.specimen,
-    )
     printed = fields.range or None
     bounds = parse_range_bounds(
         printed or "", sex=metadata.gender, age=age, decimal_comma=decimal_comma
@@ -88,6 +98,37 @@ def build_parsed_result(
         confidence=get_uncalibrated_confidence(row, verdict.matches),
         ucum=_ucum(fields.units, number, verdict),
         flag=fields.flag,
+    )
+
+
+def _with_unit_of_heading(row: Row) -> tuple[Fields, LoincMatches]:
+    """Return fields with the unit that their heading prints once for all, and the code.
+
+    'Differential count (%)', 'Electrolytes (mmol/L)': only for a number without a unit
+    of a test that is measured in it.
+    """
+    own = _rank(row, row.fields.units)
+    match = _HEADED_UNIT.search(row.panel or "")
+    if row.fields.units or match is None or not is_numeric_value(row.fields.value):
+        return row.fields, own
+    unit = match["unit"] or match["share"]
+    headed = _rank(row, unit)
+    sure = headed.status is LoincMatchStatus.AUTO_MATCH and is_unit(unit)
+    agrees = sure and LoincReason.UNIT_AGREES in headed.matches[0].reasons
+    return (replace(row.fields, units=unit), headed) if agrees else (row.fields, own)
+
+
+def _rank(row: Row, units: str | None) -> LoincMatches:
+    name = row.test_name
+    if _SMEARED.search(row.panel or "") and _CELLS.fullmatch(name):
+        # Below 'Smear' a finding of cells is of their looks.
+        name = name if is_numeric_value(row.fields.value) else f"{name} Morphology"
+    return rank_loinc_matches(
+        name=name,
+        units=units,
+        value=row.fields.value,
+        panel=row.panel,
+        sample_type=row.specimen,
     )
 
 

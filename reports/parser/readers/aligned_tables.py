@@ -40,9 +40,7 @@ from reports.parser.text.not_names import (
     is_test_method,
     starts_explanation_section,
 )
-from reports.parser.text.ranges import (
-    is_plain_numeric_range,
-)
+from reports.parser.text.ranges import is_plain_numeric_range, is_range_cut_off
 from reports.parser.text.roles import Role
 from reports.parser.text.values import (
     is_numeric_value,
@@ -56,8 +54,7 @@ _APART = 6
 _TITLES_ABOVE = 3
 _WRAP = 1.6
 _LETTER = re.compile(r"[^\W\d_]")
-# A range that is cut off, and one more of a list by sex or age.
-_OPEN = re.compile(r"(?:[-–—:(<>≤≥]|\bto)$")
+# One more range of a list by sex or age.
 _GROUP = re.compile(r"(?i)\W*(?:fe)?males?\b|\W*(?:wo)?m[ae]n\b|\W*[mfwh]\s*[:=]")
 
 
@@ -228,13 +225,15 @@ def _goes_on(last: _Draft, level: Level, parts: Parts, following: Level | None) 
     if set(parts) == {Role.RANGE}:
         spread = " ".join(word.text for word in held.get(Role.RANGE, ()))
         more = " ".join(word.text for word in parts[Role.RANGE])
-        return bool(_OPEN.search(spread) or _GROUP.match(more))
+        begun = is_range_cut_off(spread) or more[:1] in "-–—"
+        return begun or bool(_GROUP.match(more))
     if not set(parts) <= {Role.NAME, Role.RANGE}:
         return False
     name, words = held[Role.NAME], parts.get(Role.NAME, [])
     if len(level.parts) > len(parts) or not words or len(words) > 6:
         return False
-    if is_prose(level.line.text) or level.line.text.endswith("."):
+    text = level.line.text
+    if is_prose(text) or text.endswith(".") or starts_explanation_section(text):
         return False
     first, second = name[0], words[0]
     if abs(first.size - second.size) > 0.1 * first.size or first.bold != second.bold:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from reports.parser.layout.lines import Line
 from reports.parser.rows.row import Parts
 from reports.parser.text.fields import is_unit, join_word_texts, split_value_cell
 from reports.parser.text.not_names import is_administrative_line
-from reports.parser.text.ranges import looks_like_range
+from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
 from reports.parser.text.roles import Role
 from reports.parser.text.values import is_numeric_value
 
@@ -17,7 +18,10 @@ Cut = Sequence[tuple[Line, Parts]]
 
 _HALF_LINE = 0.8
 _SMALLER = 0.9
-_NEXT_LINE = 1.6
+_NEXT_LINE, _SET_TIGHT = 1.6, 1.45
+# Between the end of a range and the start of the band that goes on from it.
+_GOES_ON = 0.15
+_END = re.compile(r"\d+(?:\.\d+)?")
 
 
 def are_row_cells_vertically_centred(cut: Cut) -> bool:
@@ -34,10 +38,41 @@ def are_row_cells_vertically_centred(cut: Cut) -> bool:
         ):
             return True
         only_range = set(upper) <= {Role.RANGE, Role.UNIT} and Role.RANGE in upper
-        first = n == 0 or set(cut[n - 1][1]) == {Role.NAME}
-        if only_range and first and Role.VALUE in lower and apart < 1.6 * above.size:
+        near = Role.VALUE in lower and apart < _NEXT_LINE * above.size
+        if not only_range or not near:
+            continue
+        if n == 0 or set(cut[n - 1][1]) == {Role.NAME}:
             return looks_like_range(join_word_texts(upper[Role.RANGE]))
+        if _is_above_own_row(cut[n - 1 : n + 2]):
+            return True
     return False
+
+
+def _is_above_own_row(three: Cut) -> bool:
+    """Whether a band between two rows is the first of the lower one's.
+
+    So where the row above has a whole range that the band does not go on from, 'Normal:
+    70 - 99' and 'Impaired: 100 - 125', and the row below has a band beside it.
+    """
+    (above, upper), (line, band), (below, lower) = three
+    if (
+        Role.VALUE not in upper
+        or line.middle - above.middle < below.middle - line.middle
+    ):
+        return False
+    whole, first, second = (
+        join_word_texts(parts.get(Role.RANGE, [])) for parts in (upper, band, lower)
+    )
+    if not is_plain_numeric_range(whole) or is_plain_numeric_range(first):
+        return False
+    if not looks_like_range(first) or not looks_like_range(second):
+        return False
+    ends = [float(end) for end in _END.findall(whole)]
+    return not is_plain_numeric_range(second) and not any(
+        abs(float(number) - end) <= _GOES_ON * end
+        for number in _END.findall(first)
+        for end in ends
+    )
 
 
 def join_stacked_row_lines(
@@ -174,7 +209,10 @@ def join_vertically_centred_row_lines(
         while first > start and _continues(cut[first - 1], cut[first][0], (line, own)):
             above, parts = cut[first - 1]
             named = set(parts) == {Role.NAME} and Role.NAME in own
-            if named and not _is_mirrored(above, line, cut[n + 1 : n + 4]):
+            loose = cut[first][0].middle - above.middle > _SET_TIGHT * above.size
+            if (named or loose) and not _is_mirrored(
+                above, line, cut[n + 1 : n + 5], set(parts)
+            ):
                 break
             first -= 1
         reach = line.middle - cut[first][0].middle
@@ -200,7 +238,7 @@ def _continues(
 ) -> bool:
     """Whether a line above belongs to the row of the anchor and is no heading."""
     line, parts = upper
-    if below.middle - line.middle > 1.45 * line.size or Role.VALUE in parts:
+    if below.middle - line.middle > _NEXT_LINE * line.size or Role.VALUE in parts:
         return False
     if set(parts) == {Role.NAME}:
         own, beside = anchor
@@ -222,11 +260,11 @@ def _is_range_of_next(two: Cut) -> bool:
     )
 
 
-def _is_mirrored(above: Line, line: Line, below: Cut) -> bool:
-    """Whether a line of a name stands as far below its middle as the one above it."""
+def _is_mirrored(above: Line, line: Line, below: Cut, roles: set[Role]) -> bool:
+    """Whether a line of the same columns stands as far below as the one above."""
     apart = line.middle - above.middle
     return any(
-        set(parts) == {Role.NAME}
+        set(parts) == roles
         and abs(lower.middle - line.middle - apart) < _HALF_LINE / 2 * line.size
         for lower, parts in below
     )

@@ -28,8 +28,18 @@ from reports.parser.rows.wording import (
     is_exact_value,
     is_sentence_part,
 )
-from reports.parser.text.fields import find_unit_in_range, is_laboratory_mark, is_unit
-from reports.parser.text.ranges import is_plain_numeric_range, parse_range_bounds
+from reports.parser.text.fields import (
+    find_unit_in_range,
+    is_laboratory_mark,
+    is_unit,
+    join_word_texts,
+)
+from reports.parser.text.ranges import (
+    is_plain_numeric_range,
+    is_range_cut_off,
+    looks_like_range,
+    parse_range_bounds,
+)
 from reports.parser.text.values import is_numeric_value, parse_printed_number
 
 # Between readings as plausible, the one with more words of the name.
@@ -38,6 +48,8 @@ _INK = 0.05
 _APART = 1.2
 # By how much a reading must be better, and one that takes another number for the value.
 _EVEN, _SURER = 0.01, 0.12
+# What a row that only one reading has says for its column.
+_ALONE = 0.5
 # What a sign of a slip takes from a reading.
 _SLIP = 1.5
 _NUMBER_IN_NAME = re.compile(
@@ -88,7 +100,8 @@ def _is_odd(row: Row) -> bool:
     fields = row.fields
     mixed = fields.range and not fields.units and not _is_range(fields.range)
     united = not fields.units or is_unit(fields.units)
-    return bool(mixed or not united or any(slip(row) for slip in _SLIPS))
+    cut_off = is_range_cut_off(fields.range or "")
+    return bool(mixed or not united or cut_off or any(slip(row) for slip in _SLIPS))
 
 
 def _is_left_over(line: Line, owners: Mapping[int, Row], section: Section) -> bool:
@@ -102,7 +115,12 @@ def _is_left_over(line: Line, owners: Mapping[int, Row], section: Section) -> bo
         )
     if all(row.fields.units and row.fields.range for row in own):
         return any(map(_is_half_named, own))
-    return numeric or any(is_unit(word.text) for word in rest)
+    bare = any(not row.fields.range for row in own)
+    return (
+        numeric
+        or any(is_unit(word.text) for word in rest)
+        or (bare and looks_like_range(join_word_texts(rest)))
+    )
 
 
 def _judge_aligned_tables(
@@ -135,10 +153,11 @@ def _settle(
         _weigh(others, section, one_value=alike) - _weigh(own, section, one_value=alike)
         for own, others, alike in asked
     ]
+    # The column of results has one in each row: rows that no one else reads count too.
     moved = sum(
-        gain
-        for gain, (own, _, alike) in zip(gains, asked, strict=True)
-        if own and not alike
+        gain if own else _ALONE * any(may_stand(row, section) for row in others)
+        for gain, (own, others, alike) in zip(gains, asked, strict=True)
+        if not alike
     )
     for gain, (own, others, alike) in zip(gains, asked, strict=True):
         if not own:
@@ -295,6 +314,7 @@ def _plausibility(
         + is_unit(fields.units or "")
         + 0.5 * (bool(fields.range) + _is_range(fields.range or ""))
         + _INK * (len(row.name) + len(list_words_of_fields(fields)))
+        - 0.5 * is_range_cut_off(fields.range or "")
         - _SLIP * sum(is_slip(row) for is_slip in slips)
     )
 

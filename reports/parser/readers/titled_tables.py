@@ -92,13 +92,12 @@ class TableReader:
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
+        self._strip = infer_roles_of_unknown_columns(lines, self._strip)
         cut = [(line, split_line_by_column_role(line, self._strip)) for line in lines]
         cut = join_stacked_row_lines(cut)
         if are_row_cells_vertically_centred(cut):
             cut = join_vertically_centred_row_lines(cut)
-        cut = take_result_left_of_dated_column(
-            infer_roles_of_unknown_columns(cut, self._strip), self._strip
-        )
+        cut = take_result_left_of_dated_column(cut, self._strip)
         cut = split_values_by_unit(read_separate_signs_as_flags(cut), self._strip)
         for line, parts in join_wrapped_names(cut, self._section):
             self._read_line(line, parts)

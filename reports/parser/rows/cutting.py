@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from reports.parser.columns.columns import Strip, split_line_by_column
 from reports.parser.layout.lines import Cell, Line, split_words_into_cells
@@ -32,6 +34,7 @@ from reports.parser.text.values import (
 from .row import Parts
 from .wording import is_dot_leader, is_exact_value
 
+_UNKNOWN = frozenset({Role.OTHER, Role.FLAG, Role.SPECIMEN})
 # Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
 _EARLIER = re.compile(
     r"(?i)[(\[]?(?:prev(?:ious|\.)?|prior|last|earlier|vorwert|anterior|précédent)"
@@ -80,28 +83,29 @@ def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
     return parts
 
 
-def infer_roles_of_unknown_columns(
-    cut: list[tuple[Line, Parts]], strip: Strip
-) -> list[tuple[Line, Parts]]:
-    """Infer the role of a column with an unknown title from its texts."""
-    for role, judge in (
-        (Role.RANGE, _is_written_range),
-        (Role.UNIT, _is_written_unit),
-    ):
-        if strip.has(role):
-            continue
-        for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
-            texts = [
-                join_word_texts(parts[other]) for _, parts in cut if other in parts
-            ]
-            alike = sum(1 for text in texts if judge(text))
+def infer_roles_of_unknown_columns(lines: Sequence[Line], strip: Strip) -> Strip:
+    """Return a strip with the roles of columns of unknown titles, from their texts."""
+    asked = [
+        (role, is_of_role)
+        for role, is_of_role in (
+            (Role.RANGE, _is_written_range),
+            (Role.UNIT, _is_written_unit),
+        )
+        if not strip.has(role)
+    ]
+    unknown = [n for n, c in enumerate(strip.columns) if c.role in _UNKNOWN]
+    if not asked or not unknown:
+        return strip
+    columns = list(strip.columns)
+    cells = [split_line_by_column(line, strip) for line in lines]
+    for role, is_of_role in asked:
+        for n in unknown:
+            texts = [join_word_texts(own[n]) for own in cells if own[n]]
+            alike = sum(map(is_of_role, texts))
             if alike >= 2 and alike >= 0.4 * len(texts):
-                cut = [
-                    (line, {role if r is other else r: w for r, w in parts.items()})
-                    for line, parts in cut
-                ]
+                columns[n] = replace(columns[n], role=role)
                 break
-    return cut
+    return replace(strip, columns=tuple(columns))
 
 
 def take_result_left_of_dated_column(

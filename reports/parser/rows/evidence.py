@@ -69,7 +69,7 @@ class Evidence:
             score += 1
         aligned = self._is_aligned(row)
         score += aligned
-        if not is_numeric_value(fields.value) and self._section.is_morphology:
+        if self._section.is_morphology and not self._is_finding(row):
             return 0
         reach = 0.25 * row.line.size
         if any(
@@ -98,6 +98,12 @@ class Evidence:
         ):
             score -= 1
         return score
+
+    def _is_finding(self, row: Row) -> bool:
+        """Whether a row below 'Smear' has a number, or a finding of a known test."""
+        value = row.fields.value
+        found = is_worded_value(value) and self._section.knows(row.test_name)
+        return found or is_numeric_value(value)
 
     def _is_of_inner_table(self, row: Row) -> bool:
         """Whether a limit stands right of where names begin, with words for a range."""

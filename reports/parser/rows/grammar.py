@@ -18,6 +18,7 @@ from reports.parser.layout.lines import CELL_GAP, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
     Fields,
+    find_unit_in_range,
     find_words_with_text,
     is_laboratory_mark,
     is_range_status_text,
@@ -26,7 +27,11 @@ from reports.parser.text.fields import (
     split_value_cell,
 )
 from reports.parser.text.not_names import is_prose
-from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
+from reports.parser.text.ranges import (
+    is_plain_numeric_range,
+    is_range_in_words,
+    looks_like_range,
+)
 from reports.parser.text.values import (
     COMPARATOR,
     NUMBER,
@@ -50,8 +55,15 @@ _SPELT_UNIT = re.compile(
 )
 _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
-    r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>\S.*)"
+    r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>[(\[<>\d].*)"
 )
+_LETTER_BEFORE = re.compile(r"(?P<flag>[HLA*↑↓])\s+(?P<rest>\S.*\d.*)")
+# A range, the bracket it stands in, and what is said of the value behind it.
+_JUDGED = re.compile(
+    r"(?P<range>(?P<open>[(\[])?[^()\[\]]*\d[^()\[\]]*(?(open)[)\]]))[)\]]?"
+    r"(?<=[)\]])\s*[-–—]?\s*(?P<flag>[^\W\d_]+)"
+)
+_LONGEST_UNIT = 5
 # A value, its unit and its range inside a name or a range: a row that was swallowed.
 _INNER_ROW = re.compile(
     rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
@@ -218,10 +230,38 @@ def _drop_unit_before_range(fields: Fields) -> Fields:
 
 def _take_flag_from_range(fields: Fields) -> Fields:
     """'High 40 - 50' as a range has a flag before it."""
-    match = _LEVEL.fullmatch(fields.range or "")
-    if match is None or not is_plain_numeric_range(match["rest"]):
+    spread = fields.range or ""
+    if (match := _JUDGED.fullmatch(spread)) and is_out_of_range_flag(match["flag"]):
+        return _with_range(fields, match["range"], flag=fields.flag or match["flag"])
+    if (match := _LETTER_BEFORE.fullmatch(spread)) and looks_like_range(match["rest"]):
+        return _with_range(fields, match["rest"], flag=fields.flag or match["flag"])
+    match = _LEVEL.fullmatch(spread)
+    if match is None or not _is_range_with_unit(match["rest"]):
         return fields
     return _with_range(fields, match["rest"], flag=fields.flag or match["flag"])
+
+
+def _is_range_with_unit(text: str) -> bool:
+    """Whether a text is a plain range, alone or with the unit of its numbers."""
+    unit = find_unit_in_range(text) or ""
+    return is_plain_numeric_range(text.removesuffix(unit))
+
+
+def _take_unit_before_range(fields: Fields) -> Fields:
+    """'x E9/L (150 - 400)' as a range has the unit of the value before it."""
+    words = (fields.range or "").split()
+    if fields.units or not is_numeric_value(fields.value):
+        return fields
+    for n in range(1, min(len(words), _LONGEST_UNIT)):
+        unit, rest = " ".join(words[:n]), " ".join(words[n:])
+        if is_unit(unit) and not is_numeric_value(unit) and looks_like_range(rest):
+            found = replace(
+                fields,
+                units=unit,
+                units_words=find_words_with_text(fields.range_words, unit),
+            )
+            return _with_range(found, rest)
+    return fields
 
 
 def _take_percent_from_range(fields: Fields) -> Fields:
@@ -240,12 +280,12 @@ def _take_percent_from_range(fields: Fields) -> Fields:
 
 
 def _take_unit_from_range(fields: Fields) -> Fields:
-    """The unit behind a plain range is the value's: '43-180 pg/mL Luteal or ERT'."""
+    """The unit behind a range is the value's: '43-180 pg/mL Luteal or ERT'."""
     spread = fields.range or ""
-    match = _RANGE_WITH_MORE.match(spread)
-    if fields.units or match is None or not is_numeric_value(fields.value):
+    if fields.units or not is_numeric_value(fields.value):
         return fields
-    unit = match["unit"]
+    match = _RANGE_WITH_MORE.match(spread)
+    unit = match["unit"] if match else find_unit_in_range(spread) or ""
     if not is_unit(unit) or is_out_of_range_flag(unit):
         return fields
     words = find_words_with_text(fields.range_words, unit)
@@ -265,6 +305,16 @@ def _drop_tail_of_range(fields: Fields) -> Fields:
         if is_plain_numeric_range(head) and is_prose(tail):
             return fields if looks_like_range(tail) else _with_range(fields, head)
     return fields
+
+
+def _drop_strange_word(fields: Fields) -> Fields:
+    """A single word that is no finding is no range of one: 'Technician'."""
+    spread = fields.range or ""
+    if not spread.isalpha() or is_numeric_value(fields.value):
+        return fields
+    known = looks_like_range(spread) or is_range_in_words(spread)
+    alike = spread.casefold() in fields.value.casefold()
+    return fields if known or alike else replace(fields, range=None, range_words=())
 
 
 def _read_litre_of_unit(fields: Fields) -> Fields:
@@ -305,10 +355,12 @@ _RULES = (
     _take_unit_from_value,
     _take_spelt_unit_from_value,
     _drop_dash_behind_unit,
+    _take_unit_before_range,
     _take_flag_from_range,
     _take_percent_from_range,
     _take_unit_from_range,
     _drop_cells_beside_range,
     _drop_tail_of_range,
+    _drop_strange_word,
     _read_litre_of_unit,
 )

@@ -27,6 +27,7 @@ from .wording import (
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9
 _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
+_NAME_THEN_UNIT = re.compile(r"(?P<name>.*\w),\s*(?P<unit>%|\S+/\S+)")
 
 Pending = Sequence[tuple[Line, list[Word]]]
 
@@ -97,15 +98,16 @@ def take_wrapped_name_start_from_line_above(
 
 
 def split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:
-    """Split a unit in brackets from the end of a name: 'Glucose (mmol/L)'.
+    """Split a unit in brackets or behind a comma from a name: 'Glucose (mmol/L)'.
 
-    Letters alone, 'MCH (pg)', must be a unit that the test is measured in.
+    Letters alone, 'MCH (pg)', and what has no brackets must leave a known name.
     """
-    match = _NAME_UNIT.fullmatch(name)
+    match = _NAME_UNIT.fullmatch(name) or _NAME_THEN_UNIT.fullmatch(name)
     if match is None or not is_unit(match["unit"]):
         return name, None
     short, unit = match["name"].strip(" ,"), match["unit"].strip()
-    if unit.isalpha() and not (len(unit) > 1 and section.knows(short)):
+    sure = match.re is _NAME_UNIT and not unit.isalpha()
+    if not sure and ((len(unit) == 1 and unit.isalpha()) or not section.knows(short)):
         return name, None
     return short, unit
 

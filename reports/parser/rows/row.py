@@ -88,7 +88,7 @@ class Section:
 
     @property
     def is_morphology(self) -> bool:
-        """Whether the section describes a smear: there words are no results."""
+        """Whether the section describes a smear: there sentences are no results."""
         return bool(re.search(r"(?i)smear|morpholog", self.panel or ""))
 
     def times(self, name: str) -> bool:

@@ -20,7 +20,8 @@ from .row import Row
 
 _LABELLED = re.compile(
     r"(?i)(?P<open>[(\[]?)\s*(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres"
-    r"|ref(?:erence|erenz|\.)?|v?\.?n\.?|v\.?r\.?)\s*[:=]\s*(?P<rest>\S.*)"
+    r"|ref(?:erence|erenz|\.)?|v?\.?n\.?|v\.?r\.?)"
+    r"(?:\s*[:=]\s*|(?<=normal)\s+(?=[<>\d]))(?P<rest>\S.*)"
 )
 _BRACKETED_UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")

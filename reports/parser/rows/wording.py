@@ -36,7 +36,9 @@ from reports.parser.text.values import (
     is_worded_value,
 )
 
-_LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
+_LEADING_MARK = re.compile(
+    r"^(?:[*#†‡•▪●◦»>]+|[-–—](?=\s+[^\W\d])|\{\s*#\s*\}|\[[HL*]\])\s*"
+)
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
 _JOINING = frozenset(
     [

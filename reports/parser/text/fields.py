@@ -37,11 +37,9 @@ _LEADING_NUMBER = re.compile(
 _SPOKEN_NUMBER = re.compile(rf"(?P<value>[^\d<>]{{4,20}}{NUMBER})\s+(?P<rest>\S.*)")
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
 _RANGE_THEN_UNIT = re.compile(
-    rf"^(?:.*?(?:{NUMBER}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
+    rf"(?:(?:{NUMBER}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
     r"|under|over|up\s*to|upto|than|bis|unter|über|hasta|até|max\.?|min\.?))"
-    rf"\s*{NUMBER}|nil"
-    rf"|negative)"
-    r"\s*[)\]]?\s*(?P<unit>\S.*)$",
+    rf"\s*{NUMBER}|^nil|^negative)\s*[)\]]?",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
@@ -252,15 +250,16 @@ def strip_status_words_from_name(text: str) -> str:
 
 def find_unit_in_range(text: str) -> str | None:
     """Return the unit after the numbers or words of a range: '13.0 - 17.0 g/dL'."""
-    match = _RANGE_THEN_UNIT.match(text.strip())
-    if match is None:
-        finding, _, unit = text.strip().rpartition(" ")
-        per_field = unit.startswith("/") and is_unit(unit)
-        return unit if per_field and is_range_in_words(finding) else None
-    unit = match["unit"].strip()
-    if unit.count(")") > unit.count("("):
-        unit = unit.rstrip(")")
-    return unit if is_unit(unit) else None
+    plain = text.strip()
+    for match in _RANGE_THEN_UNIT.finditer(plain):
+        unit = plain[match.end() :].strip()
+        if unit.count(")") > unit.count("("):
+            unit = unit.rstrip(")")
+        if unit and is_unit(unit):
+            return unit
+    finding, _, unit = plain.rpartition(" ")
+    per_field = unit.startswith("/") and is_unit(unit)
+    return unit if per_field and is_range_in_words(finding) else None
 
 
 def split_value_in_two_units(text: str) -> tuple[str, str, str] | None:

@@ -52,7 +52,10 @@ _ANNOUNCED = re.compile(
     r"(?:ref(?:erence|er\.|\.)?|normal|usual|standard|expected|desirable|healthy|optimal)"
     r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>(?:[:=](?:-(?=\s|$))?)?)\s*"
 )
-_SHORT_RANGE = r"(?P<range>[<>≤≥\d][^()\[\]:]{,30})[)\]]?$"
+_SHORT_RANGE = (
+    r"(?P<range>(?:[<>≤≥\d]|up\s?to|less\s|more\s|below\s|above\s|under\s|over\s)"
+    r"[^()\[\]:]{,30})[)\]]?$"
+)
 _SHORTLY = re.compile(
     r"(?i)[(\[]?(?:(?:lab(?:oratory)?|ref(?:erence)?|normal|standard|healthy"
     r"|optimal|ideal|desirable|expected|target|goal)\.?\s+range"
@@ -86,6 +89,7 @@ _WORDED = re.compile(
     r"|non[\s-]?reactive.*|absent|clear"
     r"|not detected|no growth|normal)\s*[)\]]?$"
 )
+_CUT_OFF = re.compile(r"\d.*(?:[-–—:<>≤≥]|\bto)$|^[-–—:(<>≤≥]$")
 _FORM = re.compile(
     rf"{NUMBER}{_UNIT_BETWEEN}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
     rf"|{_ABOVE})\s*:?\s*{NUMBER}",
@@ -210,6 +214,11 @@ def is_plain_numeric_range(text: str) -> bool:
     """Return whether a text is only a numeric range, brackets aside."""
     plain = _tidy(text)
     return any(form.fullmatch(plain) for form in (_SPAN, _UPPER, _LOWER))
+
+
+def is_range_cut_off(text: str) -> bool:
+    """Return whether a range must go on: it ends in a dash, a colon or a comparator."""
+    return bool(_CUT_OFF.search(text))
 
 
 def is_range_in_words(text: str) -> bool:

@@ -1,0 +1,198 @@
+"""Units and ranges in odd places: each page is drawn in text, each row told beside it.
+
+The pages mix what reports of many laboratories do; none is the look of one of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from reports.parser.pages import Page, Word
+from reports.parser.parsing import parse_report_pages
+
+HEAD = "Example Laboratory\nPatient: Alex Example      Age: 40 Y   Sex: M\n"
+TITLES = "Test                 Result     Unit       Reference range\n"
+
+
+def page_of(text):
+    """A page of the text: a line of 14 points, a letter of five, '~' half a line."""
+    words, top = [], 36.0
+    for line in text.splitlines():
+        if line.strip("~-") == "" and line:
+            top += {"~": 7, "~-": -7}[line]
+            continue
+        for cell in re.finditer(r"\S+(?: \S+)*", line):
+            left = 30 + 5.0 * cell.start()
+            for piece in cell[0].split():
+                right = left + 4.5 * len(piece)
+                words.append(Word(piece, left, top, right, top + 9, 9.0))
+                left = right + 2.5
+        top += 14
+    return Page(1, max(word.x1 for word in words) + 30, 842.0, tuple(words))
+
+
+def rows_of(text):
+    return [
+        (row.test_name, row.value, row.units or "", row.reference_range or "")
+        for row in parse_report_pages([page_of(HEAD + text)]).results
+    ]
+
+
+def test_bands_around_the_middle_of_a_row_are_its_own_and_not_of_the_row_above():
+    for apart in ("", "~\n"):
+        rows = rows_of(
+            TITLES
+            + "Glucose              98         mg/dL      70 - 100\n"
+            + "Urea                 28         mg/dL      15 - 40\n"
+            + apart
+            + "                                           Non-diabetic: < 5.7\n"
+            + "HbA1c                5.9        %          Prediabetes: 5.7 - 6.4\n"
+            + "                                           Diabetes: >= 6.5\n"
+            + apart
+            + "Creatinine           0.9        mg/dL      0.7 - 1.3\n"
+            + apart
+            + "                                           Desirable: < 200\n"
+            + "Total Cholesterol    182        mg/dL      Borderline: 200 - 239\n"
+            + "                                           High: >= 240\n"
+            + apart
+            + "Sodium               140        mmol/L     135 - 145\n"
+        )
+
+        assert rows == [
+            ("Glucose", "98", "mg/dL", "70 - 100"),
+            ("Urea", "28", "mg/dL", "15 - 40"),
+            (
+                "HbA1c",
+                "5.9",
+                "%",
+                "Non-diabetic: < 5.7 Prediabetes: 5.7 - 6.4 Diabetes: >= 6.5",
+            ),
+            ("Creatinine", "0.9", "mg/dL", "0.7 - 1.3"),
+            (
+                "Total Cholesterol",
+                "182",
+                "mg/dL",
+                "Desirable: < 200 Borderline: 200 - 239 High: >= 240",
+            ),
+            ("Sodium", "140", "mmol/L", "135 - 145"),
+        ]
+
+
+def test_a_band_that_goes_on_from_a_range_stays_with_it():
+    rows = rows_of(
+        TITLES
+        + "Glucose              98         mg/dL      70 - 99\n"
+        + "                                           Impaired: 100 - 125\n"
+        + "Uric acid            5.1        mg/dL      Male: 3.4 - 7.0\n"
+        + "                                           Female: 2.4 - 6.0\n"
+    )
+
+    assert [row[3] for row in rows] == [
+        "70 - 99 Impaired: 100 - 125",
+        "Male: 3.4 - 7.0 Female: 2.4 - 6.0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "unit", "spread"),
+    [
+        ("Haemoglobin, g/dL    13.2       13.0 - 17.0", "g/dL", "13.0 - 17.0"),
+        ("Haemoglobin          13.2       g/dL 13.0 - 17.0", "g/dL", "13.0 - 17.0"),
+        (
+            "Haemoglobin          13.2       Low 13.0 - 17.0 g/dL",
+            "g/dL",
+            "13.0 - 17.0 g/dL",
+        ),
+        (
+            "Haemoglobin          13.2       M: 13 - 17 F: 12 - 15 g/dL",
+            "g/dL",
+            "M: 13 - 17 F: 12 - 15 g/dL",
+        ),
+    ],
+)
+def test_a_unit_beside_a_name_or_in_a_range_is_that_of_the_value(line, unit, spread):
+    rows = rows_of(
+        "Test                 Result     Reference range\n"
+        + f"{line}\n"
+        + "Total WBC            7.8        x E9/L (4.0 - 10.0)\n"
+        + "Total Cholesterol    182        < 200 mg/dL\n"
+    )
+
+    assert rows == [
+        ("Haemoglobin", "13.2", unit, spread),
+        ("Total WBC", "7.8", "x E9/L", "(4.0 - 10.0)"),
+        ("Total Cholesterol", "182", "mg/dL", "< 200 mg/dL"),
+    ]
+
+
+def test_a_heading_gives_its_unit_to_the_tests_that_are_measured_in_it():
+    rows = rows_of(
+        "Test                 Result     Reference range\n"
+        "DIFFERENTIAL COUNT (%)\n"
+        "Neutrophils          61         40 - 80\n"
+        "Lymphocytes          30         20 - 40\n"
+        "Platelet count       245        150 - 410\n"
+        "ELECTROLYTES (mmol/L)\n"
+        "Sodium               140        135 - 145\n"
+        "Potassium            4.2        3.5 - 5.1\n"
+        "pH                   7.40       7.35 - 7.45\n"
+    )
+
+    assert [(name, unit) for name, _, unit, _ in rows] == [
+        ("Neutrophils", "%"),
+        ("Lymphocytes", "%"),
+        ("Platelet count", ""),
+        ("Sodium", "mmol/L"),
+        ("Potassium", "mmol/L"),
+        ("pH", ""),
+    ]
+
+
+def test_columns_of_unknown_titles_are_known_by_what_stands_in_each():
+    rows = rows_of(
+        "Nr   Test             Result     Given      Range\n"
+        "01A  Haemoglobin      13.2       g/dL       (13.0 - 17.0)\n"
+        "02B  Glucose          98         mg/dL      (70 - 100)\n"
+    )
+
+    assert rows == [
+        ("Haemoglobin", "13.2", "g/dL", "(13.0 - 17.0)"),
+        ("Glucose", "98", "mg/dL", "(70 - 100)"),
+    ]
+
+
+def test_what_is_said_behind_a_bracketed_range_is_a_flag():
+    rows = rows_of(
+        "- Total Cholesterol: 210 mg/dL (Reference: <200 mg/dL) - HIGH\n"
+        "- Haemoglobin: 13.5 g/dL (Reference: 13.0-17.0 g/dL)\n"
+        "- Glucose: 98 mg/dL (Reference: up to 100 mg/dL)\n"
+    )
+
+    assert rows == [
+        ("Total Cholesterol", "210", "mg/dL", "<200 mg/dL"),
+        ("Haemoglobin", "13.5", "g/dL", "13.0-17.0 g/dL"),
+        ("Glucose", "98", "mg/dL", "up to 100 mg/dL"),
+    ]
+
+
+def test_findings_of_a_smear_are_results_and_sentences_of_it_are_not():
+    page = page_of(
+        HEAD
+        + TITLES
+        + "Haemoglobin          13.2       g/dL       13.0 - 17.0\n"
+        + "Hematocrit           40.1       %          40 - 50\n"
+        + "PERIPHERAL SMEAR\n"
+        + "RBC                  Normocytic normochromic\n"
+        + "Parasites            Not seen              Technician\n"
+        + "Impression           Picture of iron deficiency, advise ferritin\n"
+    )
+
+    rows = parse_report_pages([page]).results
+
+    assert [(row.test_name, row.value, row.reference_range) for row in rows[2:]] == [
+        ("RBC", "Normocytic normochromic", None),
+        ("Parasites", "Not seen", None),
+    ]
+    assert rows[2].loinc_matches[0].loinc_code == "6742-1"
