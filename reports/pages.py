@@ -70,6 +70,13 @@ PAGES = PageContributions(
             write=True,
         ),
         Destination(
+            77,
+            gettext_lazy("Critical limits"),
+            "bolt",
+            "reports:critical_limits",
+            area=Area.TEAM,
+        ),
+        Destination(
             100,
             gettext_lazy("Upload report"),
             "upload",

@@ -27,9 +27,10 @@ class CriticalAlert(TenantOwned):
     Those of an order, whose `version` is the first that had them, or of a lab's reports
     that no order was found for (`reports`), until one of them is matched, or of an
     uploaded report of a `user`: `parsed_report_id` is its parsing job,
-    `parsed_results` have the shape of InboundReport.critical_results. `due_at` is
-    when the team's limit passes, `escalate_at` when the next mail goes out while nobody
-    has acted, `escalations` how many did. Of the acknowledgement: who gave it, what was
+    `parsed_results` have the shape of InboundReport.critical_results, and is_reviewed,
+    whether a person signed the value. `due_at` is when the team's limit passes,
+    `escalate_at` when the next mail goes out while nobody has acted, `escalations` how
+    many did. Of the acknowledgement: who gave it, what was
     done (`action`), who was notified of the result, how and when, and that they
     repeated it.
     """

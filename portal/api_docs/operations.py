@@ -151,6 +151,14 @@ DESCRIPTIONS = {
     "order.",
     "move_parsing_job": "A job that is pending review belongs to another order of its "
     "user, or to none.",
+    "list_critical_limits": "The limits that values of lab reports are judged by: "
+    "what ships, and what the team changed. A value at a limit or beyond is critical.",
+    "create_critical_limit": "A limit of the team's own, for a marker, unit, ages and "
+    "sex. It decides before the limits that ship.",
+    "update_critical_limit": "Other bounds of a limit; without both it is off. New "
+    "reports are judged by them.",
+    "revert_critical_limit": "A changed limit gets the bounds that ship, and one that "
+    "the team added is removed.",
     "get_organisation": "The organization that the management key belongs to.",
     "get_managed_team": "A team with its settings by environment.",
     "get_webhook": "An endpoint without its secret and header values.",

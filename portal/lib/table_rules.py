@@ -68,6 +68,9 @@ class TableRules:
     tenant of rows that are some tenant's own, in a table that all share: they are
     erased with its team.
 
+    Archive: `archive_values` are expressions by name, which a user's archive has in
+    each row beside the columns.
+
     ValueError for two rules of a kind. Source: Ours.
     """
 
@@ -82,6 +85,7 @@ class TableRules:
     route_parameters: Mapping[str, str] = field(default_factory=dict)
     team_lookup: str = ""
     owner_lookup: str = ""
+    archive_values: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse rules that exclude each other."""

@@ -1,8 +1,9 @@
-"""Tables of lab report parsing and of its review; all of it is health data."""
+"""Tables of lab report parsing and of its review; nearly all is health data."""
 
 from __future__ import annotations
 
 from .aliases import LoincAlias
+from .critical_limits import TeamCriticalLimit
 from .jobs import (
     ParsingJob,
     ParsingJobQuerySet,
@@ -37,4 +38,5 @@ __all__ = [
     "ReviewRow",
     "ReviewRowVersion",
     "Signature",
+    "TeamCriticalLimit",
 ]

@@ -168,7 +168,15 @@ class ReportResult(TenantOwned):
     signed review have its number.
     """
 
-    rules = TableRules(data_classes=("reports",))
+    rules = TableRules(
+        data_classes=("reports",),
+        # The first version is what was read; the others are what a person signed.
+        archive_values={
+            "is_reviewed": models.ExpressionWrapper(
+                models.Q(version__gt=0), output_field=models.BooleanField()
+            )
+        },
+    )
 
     job = models.ForeignKey(
         ParsingJob, on_delete=models.CASCADE, related_name="results"

@@ -12,6 +12,7 @@ from reports.web.jobs import (
     rereadings,
     views,
 )
+from reports.web.limits import views as limits
 from reports.web.names import aliases
 from reports.web.orders import moving
 from reports.web.orders import views as orders
@@ -22,6 +23,26 @@ app_name = "reports"
 urlpatterns = [
     path("reports/", views.list_reports, name="list"),
     path("reports/upload/", views.upload_report, name="upload"),
+    path(
+        "reports/critical-limits/",
+        limits.show_critical_limits,
+        name="critical_limits",
+    ),
+    path(
+        "reports/critical-limits/add/",
+        limits.add_critical_limit_page,
+        name="add_critical_limit",
+    ),
+    path(
+        "reports/critical-limits/<str:limit_id>/",
+        limits.change_critical_limit_page,
+        name="change_critical_limit",
+    ),
+    path(
+        "reports/critical-limits/<str:limit_id>/revert/",
+        limits.revert_critical_limit_page,
+        name="revert_critical_limit",
+    ),
     path("reports/<str:job_id>/", views.show_report, name="page"),
     path(
         "reports/<str:job_id>/pages/<int:page>/",

@@ -48,7 +48,9 @@ REASONS = {
         " lab-tests/<str:lab_test_id>/archive/ lab-accounts/<str:account_id>/edit/"
         " lab-accounts/<str:account_id>/status/ lab-accounts/<str:account_id>/teams/"
         " lab-accounts/<str:account_id>/connection/"
-        " reviews/aliases/ api-labs api-lab-accounts api-lab-test api-lab-test-list"
+        " reviews/aliases/ reports/critical-limits/ reports/critical-limits/add/"
+        " reports/critical-limits/<str:limit_id>/ api-critical-limits api-labs"
+        " api-lab-accounts api-lab-test api-lab-test-list"
         " api-lab-test-markers api-lab-tests api-markers api-payor-search"
         " api-phlebotomy-reasons api-psc-reasons api-providers"
     ),

@@ -44,11 +44,16 @@ RIGHTS = {
         "home search team:save_view team:view team:delete_view team:profile"
         " team:password team:sign_out_elsewhere team:end_session team:stop_viewing"
     ),
-    "team": "team:members team:remove team:settings team:notifications",
+    "team": (
+        "team:members team:remove team:settings team:notifications"
+        " reports:critical_limits"
+    ),
     "team*": (
         "demo_data load_demo_data remove_demo_data team:invite team:roles team:resend"
         " team:withdraw team:create_management_key team:revoke_management_key"
         " team:save_team team:save_brand team:save_behaviour team:view_as"
+        " reports:add_critical_limit reports:change_critical_limit"
+        " reports:revert_critical_limit"
     ),
     "team|team*": "team:retention team:go_live",
     "api_keys": "team:api_keys team:api_key team:api_log users:source_settings",

@@ -50,6 +50,10 @@ from portal.ops.isolation.probing import (
     find_sample_ids,
     list_parameters_with_rows,
 )
+from reports.operations.critical_limits import (
+    CriticalLimitInputs,
+    add_critical_limit,
+)
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.calendars import make_site_calendar
 from tests.factories.fhir import make_outside_report
@@ -141,6 +145,11 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     make_outside_report(user=user)
     request_user_export(user=user, actor=ACTOR)
     make_alias(tenant=alice_tenant)
+    add_critical_limit(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        inputs=CriticalLimitInputs("potassium", "mmol/L", high=6.0),
+    )
     make_rereading(job=job)
     update_catalogue(owner=alice_tenant)
     # Where there may be several rows: the newest may be another's or no such page's.

@@ -27,14 +27,14 @@ def open_critical_alert_of_parsed_report(
     tenant: Tenant,
     user_id: int,
     report_id: UUID,
-    results: list[dict[str, str | None]],
+    results: list[dict[str, str | bool | None]],
 ) -> CriticalAlert:
     """Open an alert of critical values in an uploaded report, or return its own.
 
     In the caller's transaction. `results` have the shape of
-    InboundReport.critical_results, and replace those of an open alert. An acknowledged
-    one is returned if it had them all. No event is sent: the report's says the values.
-    Source: Ours: a value is critical whoever read it.
+    InboundReport.critical_results and `is_reviewed`, and replace those of an open
+    alert. An acknowledged one is returned if it had them all. No event is sent: the
+    report's says the values. Source: Ours: a value is critical whoever read it.
     """
     rows = _lock_alerts_of_parsed_report(tenant, report_id)
     for alert in rows:

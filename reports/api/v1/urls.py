@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
+from reports.api.v1.critical_limits import CriticalLimitsView, CriticalLimitView
 from reports.api.v1.jobs import (
     MoveParsingJobView,
     ParsingJobsView,
@@ -19,4 +20,8 @@ urlpatterns = [
     mount_api_view("parser/job/<job_id>/reject", RejectParsingJobView),
     mount_api_view("user/<user_id>/outside_report", OutsideReportsView),
     mount_api_view("parser/job/<job_id>/order", MoveParsingJobView),
+    mount_api_view("critical_limits", CriticalLimitsView, "api-critical-limits"),
+    mount_api_view(
+        "critical_limits/<limit_id>", CriticalLimitView, "api-critical-limit"
+    ),
 ]

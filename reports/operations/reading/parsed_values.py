@@ -10,7 +10,12 @@ import math
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+from reports.parser.report import Metadata
+
+if TYPE_CHECKING:
+    from reports.models import ParsingJob
 
 
 @cache
@@ -62,3 +67,10 @@ def exactly(kind: type, value: Any) -> Any:
     if type(value) is not kind:
         raise TypeError(kind)
     return value
+
+
+def build_stored_header(job: ParsingJob) -> Metadata:
+    """Return the stored header of a report; empty before it was read."""
+    known = job.metadata or {}
+    names = Metadata.__dataclass_fields__
+    return Metadata(**{name: known[name] for name in names if name in known})

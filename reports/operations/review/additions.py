@@ -87,6 +87,7 @@ def split_review_row(
         texts[0],
         before=whole,
         metadata=desk.metadata,
+        criteria=desk.criteria,
         decimal_comma=desk.decimal_comma,
     )
     after = row.position if row.after is None else row.after
@@ -120,6 +121,7 @@ def merge_review_rows(
         text,
         before=replace(results[0], provenance=_joined(results)),
         metadata=desk.metadata,
+        criteria=desk.criteria,
         decimal_comma=desk.decimal_comma,
     )
     reason = f"merged into {text.test_name}"
@@ -161,7 +163,11 @@ def _new_row(
         test_name="", value="", provenance=provenance, confidence=Confidence()
     )
     result = parse_typed_row_text(
-        text, before=bare, metadata=desk.metadata, decimal_comma=desk.decimal_comma
+        text,
+        before=bare,
+        metadata=desk.metadata,
+        criteria=desk.criteria,
+        decimal_comma=desk.decimal_comma,
     )
     row = ReviewRow(
         tenant=desk.review.tenant,

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reports.models import ReviewRow
+    from reports.parser.checks.critical import CriticalCriteria
     from reports.parser.report import Note
 
 # What is said of the header no change of a row takes back.
@@ -81,6 +82,7 @@ def parse_typed_row_text(
     *,
     before: ParsedResult,
     metadata: Metadata,
+    criteria: CriticalCriteria,
     decimal_comma: bool,
 ) -> ParsedResult:
     """Parse the text that a reviewer typed into a row; its position is unchanged.
@@ -138,12 +140,7 @@ def parse_typed_row_text(
         ucum=ucum,
         flag=text.flag,
     )
-    years = _age(metadata)
-    return mark_critical_result(
-        read,
-        age_days=None if years is None else round(years * 365.25),
-        decimal_comma=decimal_comma,
-    )
+    return mark_critical_result(read, criteria=criteria, decimal_comma=decimal_comma)
 
 
 def uses_report_decimal_commas(rows: Sequence[ReviewRow]) -> bool:

@@ -182,7 +182,7 @@ def lock_open_review(*, tenant: Tenant, review_id: UUID) -> Review:
         raise NotFound("review_not_found", _("Review not found."))
     if review.status != ReviewStatus.OPEN:
         raise DomainError("review_ended", _("This review has ended."))
-    review.tenant = review.job.tenant = tenant
+    review.tenant = review.job.tenant = review.job.user.tenant = tenant
     return review
 
 

@@ -66,6 +66,7 @@ def edit_review_row_text(
         text,
         before=convert_stored_row_to_parsed_result(row),
         metadata=desk.metadata,
+        criteria=desk.criteria,
         decimal_comma=desk.decimal_comma,
     )
     change = Change(row, get_row_decision_after_change(row), result)

@@ -6,6 +6,7 @@ Rows whose doubts changed change with it.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -13,6 +14,8 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow, ReviewRowVersion
+from reports.operations.critical_limits import build_critical_criteria
+from reports.operations.reading.parsed_values import build_stored_header
 from reports.operations.review.checks import (
     RowText,
     get_row_review_state,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from portal.lib.actor import Actor
     from reports.models import Review
+    from reports.parser.checks.critical import CriticalCriteria
     from reports.parser.report import Place
 
 TEXT_MAX_LENGTH = 1000
@@ -79,7 +83,7 @@ class Change:
     restores: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Desk:
     """A locked review with all its rows, in reading order."""
 
@@ -106,9 +110,12 @@ class Desk:
     @property
     def metadata(self) -> Metadata:
         """The header that the report's rows are read by."""
-        known = self.review.job.metadata or {}
-        names = Metadata.__dataclass_fields__
-        return Metadata(**{name: known[name] for name in names if name in known})
+        return build_stored_header(self.review.job)
+
+    @cached_property
+    def criteria(self) -> CriticalCriteria:
+        """What the report's values are judged by."""
+        return build_critical_criteria(job=self.review.job, metadata=self.metadata)
 
     @property
     def decimal_comma(self) -> bool:

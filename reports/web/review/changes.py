@@ -25,8 +25,10 @@ from portal.lib.web.views import (
     redirect_browser,
     render_page,
 )
+from reports.operations.critical_limits import build_critical_criteria
 from reports.operations.loinc_aliases import propose_loinc_alias
 from reports.operations.reading.loinc_table import get_imported_loinc_folder
+from reports.operations.reading.parsed_values import build_stored_header
 from reports.operations.review.checks import (
     convert_stored_row_to_parsed_result,
     parse_typed_row_text,
@@ -44,7 +46,6 @@ from reports.operations.review.rows import (
 )
 from reports.operations.review.saving import RowRef
 from reports.parser.loinc import search_loinc_codes
-from reports.parser.report import Metadata
 from reports.queries import list_review_row_versions, list_review_rows
 from reports.states import RowPart
 from reports.web.review.forms import (
@@ -193,17 +194,12 @@ def preview_parsing_of_typed_text(
     result = None
     if form.is_valid():
         rows = list_review_rows(tenant=request.tenant, review=review)
-        known = review.job.metadata or {}
+        metadata = build_stored_header(review.job)
         result = parse_typed_row_text(
             form.text(),
             before=convert_stored_row_to_parsed_result(row),
-            metadata=Metadata(
-                **{
-                    name: known[name]
-                    for name in Metadata.__dataclass_fields__
-                    if name in known
-                }
-            ),
+            metadata=metadata,
+            criteria=build_critical_criteria(job=review.job, metadata=metadata),
             decimal_comma=uses_report_decimal_commas(rows),
         )
     return render_page(

@@ -23,6 +23,7 @@ from accounts.operations.audit.entries import record_change
 from portal.lib import storage
 from portal.lib.errors import DomainError
 from portal.lib.jobs import jobs
+from portal.lib.table_rules import find_table_rules
 from users.analysis.explorer import SampleRequest, iterate_samples_by_time
 from users.models import User
 from users.models.user_export import EXPORT_RETENTION, UserExport
@@ -185,7 +186,9 @@ def _write(
 
 def _rows(table: MappedTable, user: User) -> Iterator[dict[str, Any]]:
     names = [field.attname for field in table.model._meta.local_concrete_fields]
-    rows = table.rows_of(user).order_by().values(*names)
+    rules = find_table_rules(table.model)
+    rows = table.rows_of(user).order_by()
+    rows = rows.values(*names, **(rules.archive_values if rules else {}))
     yield from rows.iterator(chunk_size=_CHUNK)
 
 

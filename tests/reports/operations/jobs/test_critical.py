@@ -30,7 +30,11 @@ from reports.operations.review.gates import (
 from reports.operations.review.rows import edit_review_row_text
 from reports.operations.signing.signing import reject_report
 from reports.parser.checks import run_report_checks
-from reports.parser.checks.critical import load_critical_limits, mark_critical_result
+from reports.parser.checks.critical import (
+    CriticalCriteria,
+    load_critical_limits,
+    mark_critical_result,
+)
 from reports.parser.report import Interpretation, LoincMatch, LoincMatchStatus, Metadata
 from reports.states import RejectionReason
 from tests.factories.accounts import ACTOR, make_member
@@ -99,7 +103,9 @@ def test_a_value_at_its_limit_or_beyond_is_critical(
     name, value, unit, days, is_critical
 ) -> None:
     found = mark_critical_result(
-        make_result(name, value, unit), age_days=days, decimal_comma=False
+        make_result(name, value, unit),
+        criteria=CriticalCriteria(load_critical_limits(), days),
+        decimal_comma=False,
     )
 
     assert (found.interpretation is Interpretation.CRITICAL) == is_critical

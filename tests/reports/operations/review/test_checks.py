@@ -18,6 +18,7 @@ from reports.operations.review.checks import (
     uses_report_decimal_commas,
 )
 from reports.operations.review.saving import convert_row_values_as_stored
+from reports.parser.checks.critical import CriticalCriteria, load_critical_limits
 from reports.parser.report import Confidence, Metadata, Provenance
 from tests.factories.reports import make_parsed_result
 
@@ -36,6 +37,7 @@ def read(*, comma=False, metadata=None, **typed):
         text,
         before=make_parsed_result(),
         metadata=metadata or Metadata(),
+        criteria=CriticalCriteria(load_critical_limits()),
         decimal_comma=comma,
     )
 

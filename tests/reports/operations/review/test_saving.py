@@ -30,6 +30,7 @@ def test_saving_a_row_takes_as_many_queries_however_long_the_report(alice_tenant
         edit_review_row_text(**tenant_and_actor(review), ref=ref, text=text)
 
     statements = [q["sql"] for q in queries if "SAVEPOINT" not in q["sql"]]
-    assert len(statements) == 5  # and the audit line, past the ORM
+    # Two of them for the critical limits: those of the team, and the patient.
+    assert len(statements) == 7  # and the audit line, past the ORM
     last = list_review_row_versions(tenant=review.tenant, review=review, position=0)[-1]
     assert (last.act, last.together, last.actor_key) == ("edit_row", [0], NORA.key)
