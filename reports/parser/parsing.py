@@ -17,6 +17,7 @@ from reports.parser.assembly.header import (
     read_report_header,
 )
 from reports.parser.assembly.results import build_parsed_result
+from reports.parser.assembly.sample_numbers import find_possible_sample_numbers
 from reports.parser.assembly.screening import (
     are_rows_plausible_lab_results,
     find_contradicted_pages,
@@ -118,7 +119,11 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
         decimal_comma=comma,
     )
     return ParsedReport(
-        metadata=replace(metadata, age=None if metadata.dob else age),
+        metadata=replace(
+            metadata,
+            age=None if metadata.dob else age,
+            printed_numbers=find_possible_sample_numbers(lines),
+        ),
         results=require_review_for_other_patients(
             calibrate_row_confidences(results, notes), notes
         ),

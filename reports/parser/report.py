@@ -246,7 +246,8 @@ class Metadata:
     """Who and what the report is about, as printed; dates as YYYY-MM-DD.
 
     possible_dobs: both readings of a birth date whose day and month can't be told
-    apart; age: as printed, in years, where no birth date is. Neither is on the wire.
+    apart; age: as printed, in years, where no birth date is; printed_numbers: what may
+    be the number of a sample, wherever it is printed. None of them is on the wire.
     """
 
     patient_first_name: str | None = None
@@ -259,6 +260,7 @@ class Metadata:
     specimen_number: str | None = None
     possible_dobs: tuple[str, ...] = ()
     age: float | None = None
+    printed_numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

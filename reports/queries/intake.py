@@ -11,7 +11,7 @@ from django.db.models.fields.json import KT
 from django.utils import timezone
 
 from accounts.states import CheckMode
-from labs.queries.orders.sample_ids import is_sample_id_of_other_order
+from labs.queries.orders.sample_ids import is_any_sample_id_of_other_order
 from portal.lib.person_names import NameAgreement, PersonName, compare_person_names
 from reports.models import ParsingJob
 from reports.states import (
@@ -137,15 +137,18 @@ def list_order_findings(
 
     metadata: of the report that is about to be stored. Two queries. A laboratory may
     print a number of its own in place of the sample ID, so another number is no
-    contradiction, but that of another order is. Source: Ours.
+    contradiction, but that of another order is, wherever it is printed, unless the
+    report's own number is this order's. Source: Ours.
     """
     if job.order_id is None:
         return []
     assert job.order is not None  # noqa: S101 - for the type checker
+    own = _fold(job.order.sample_id)
     number = metadata.get("specimen_number") or ""
-    is_own = bool(number) and _fold(number) == _fold(job.order.sample_id)
-    is_of_other = not is_own and is_sample_id_of_other_order(
-        order=job.order, number=number
+    numbers = {number, *metadata.get("printed_numbers", ())} - {""}
+    is_own = bool(own) and own in {_fold(one) for one in numbers}
+    is_of_other = not (own and _fold(number) == own) and (
+        is_any_sample_id_of_other_order(order=job.order, numbers=numbers)
     )
     lines = {
         line.field: line.agrees

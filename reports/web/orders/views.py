@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from labs.models import Order
     from reports.models import ParsingJob, Review
+    from reports.operations.orders.comparing import OrderComparison
     from reports.web.orders.rows import ComparisonRow
 
 
@@ -121,7 +122,7 @@ def compare_report_with_its_order(request: TenantRequest, job_id: str) -> HttpRe
         matching=[row for row in rows if not row.needs_look],
         counts=_count(rows),
         identity=[(str(DETAIL_LABELS[line.field]), line) for line in lines],
-        specimen=(job.metadata or {}).get("specimen_number"),
+        specimen=_find_sample_id(job, comparison),
         hold_reasons=describe_hold_reasons(job.hold_reasons),
         desk=build_review_page_url(request, review) if review else "",
         may_decide=review is not None
@@ -200,3 +201,12 @@ def _reports_of_order(
         is_enabled=request.tenant.lab_report_parsing_enabled
         and request.tenant.lab_report_human_review_enabled,
     )
+
+
+def _find_sample_id(job: ParsingJob, comparison: OrderComparison | None) -> str:
+    """Return the order's sample ID if it is printed anywhere, else the labelled one."""
+    read = job.metadata or {}
+    own = comparison.order.sample_id if comparison else ""
+    if own and own in read.get("printed_numbers", ()):
+        return own
+    return read.get("specimen_number") or ""

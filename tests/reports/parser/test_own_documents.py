@@ -53,6 +53,8 @@ def test_assays_own_result_report_names_its_patient_specimen_and_rows(
 
     report = parse_report(path)
 
+    numbers = report.metadata.printed_numbers
+    assert order.sample_id in numbers
     assert report.metadata == Metadata(
         patient_first_name="Ada",
         patient_last_name="Example",
@@ -62,6 +64,7 @@ def test_assays_own_result_report_names_its_patient_specimen_and_rows(
         date_reported="2026-11-20",
         date_collected="2026-11-19",
         specimen_number=order.sample_id,
+        printed_numbers=numbers,
     )
     assert [
         (row.test_name, row.value, row.units, row.reference_range, row.interpretation)

@@ -243,6 +243,22 @@ def test_the_alert_of_a_critical_value_becomes_the_orders(order):
             ALL,
             [],
         ),
+        # The sample ID below the requisition's barcode, beside the lab's own number.
+        (
+            {"dob": None, "specimen_number": "L-4711", "printed_numbers": ("own",)},
+            ALL,
+            [],
+        ),
+        # It confirms no other person.
+        (
+            {"patient_first_name": "Berta", "printed_numbers": ("own",)},
+            ALL,
+            ["name_mismatch"],
+        ),
+        # Another order's sample anywhere, but for one that names this one's as its own.
+        ({"printed_numbers": ("555-0100", "other")}, ALL, ["order_mismatch"]),
+        ({"printed_numbers": ("own", "other")}, ALL, ["order_mismatch"]),
+        ({"specimen_number": "own", "printed_numbers": ("own", "other")}, ALL, []),
         # A number of the lab's own confirms nothing and contradicts nothing.
         ({"specimen_number": "L-4711"}, ALL, []),
         # Nobody and no number.
@@ -268,6 +284,9 @@ def test_a_report_that_does_not_fit_its_order_is_held(order, metadata, rows, rea
     numbers = {"own": order.sample_id, "other": other.sample_id}
     if number := metadata.get("specimen_number"):
         metadata = {**metadata, "specimen_number": numbers.get(number, number)}
+    if printed := metadata.get("printed_numbers"):
+        read = tuple(numbers.get(one, one) for one in printed)
+        metadata = {**metadata, "printed_numbers": read}
 
     review = read_report(order, *rows, metadata=metadata)
 
