@@ -79,8 +79,9 @@ def set_review_row_loinc_code(
 ) -> SavedRow:
     """Set a row's LOINC code, or None; the other candidates follow it.
 
-    Raises: as edit_review_row_text but for its texts; loinc_unknown. Source: Ours
-    (workflow D1).
+    A row that a check contradicts with this code as well is decided only if it was kept
+    with a reason. Raises: as edit_review_row_text but for its texts; loinc_unknown.
+    Source: Ours (workflow D1): a code does not make an impossible value possible.
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
@@ -92,7 +93,13 @@ def set_review_row_loinc_code(
     )
     if decided is None:
         raise DomainError("loinc_unknown", _("Unknown LOINC code."), "loinc_code")
-    change = Change(row, get_row_decision_after_change(row), decided)
+    change = Change(
+        row,
+        get_row_decision_after_change(row),
+        decided,
+        row.reason if row.is_contradicted and row.is_included else "",
+        settles_doubt=False,
+    )
     return save_and_recheck_review_rows(
         desk=desk, changes=[change], verb="choose_loinc"
     )

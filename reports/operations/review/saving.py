@@ -74,13 +74,18 @@ class SavedRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change to one row; a result of None leaves its values."""
+    """A change to one row; a result of None leaves its values.
+
+    One that does not settle a doubt leaves a contradicted row undecided, but for a
+    reason.
+    """
 
     row: ReviewRow
     decision: str
     result: ParsedResult | None = None
     reason: str = ""
     restores: int | None = None
+    settles_doubt: bool = True
 
 
 @dataclass
@@ -152,6 +157,9 @@ def save_and_recheck_review_rows(
     notes = run_checks_on_review_rows(desk.rows, notes=desk.review.notes)
     saved = [change.row for change in changes]
     changed, renewed = _list_side_effects(desk, saved, notes)
+    for change in changes:
+        if change.row.is_contradicted and not (change.settles_doubt or change.reason):
+            change.row.decision = RowDecision.UNDECIDED
     desk.review.notes = notes
     fields = {
         name

@@ -346,3 +346,28 @@ def test_a_row_that_does_not_exist_is_not_found(review, charlie_tenant):
         confirm_review_row(**tenant_and_actor(review), ref=RowRef(review.id, 9, 1))
     with pytest.raises(NotFound):
         confirm_review_row(tenant=charlie_tenant, actor=NORA, ref=ref_of(review))
+
+
+def test_a_code_does_not_settle_an_impossible_value(user):
+    note = Note(NoteCode.IMPLAUSIBLE, RowState.CONTRADICTION, (0,))
+    result = make_parsed_result(
+        test_name="Potassium", value="42", units="mmol/L", loinc_matches=()
+    )
+    report = make_parsed(results=(result,), notes=(note,))
+    review = make_review(user=user, report=report, claimed_by=NORA)
+
+    def choose(code):
+        about = {**tenant_and_actor(review), "ref": ref_of(review)}
+        set_review_row_loinc_code(**about, loinc_code=code)
+        (row,) = rows_of(review)
+        return row.state, row.decision, row.reason
+
+    assert choose("2823-3") == ("contradiction", "undecided", "")
+    confirm_review_row(
+        **tenant_and_actor(review), ref=ref_of(review), reason="Called the lab."
+    )
+    assert choose("6298-4") == ("contradiction", "edited", "Called the lab.")
+    text = replace(text_of(review), value="4.2")
+    edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
+    (row,) = rows_of(review)
+    assert (row.state, row.decision) == ("auto", "edited")
