@@ -184,19 +184,19 @@ def test_an_entry_without_an_amount_is_not_read(value):
     assert convert_dexcom_insulin([entry | dose]) == []
 
 
+@pytest.mark.long
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("delay", [1, 3])
 def test_asked_every_hour_a_day_is_whole_for_all_the_delay(
-    dexcom, alice_tenant, time_machine, run_jobs, delay
+    dexcom, alice_tenant, time_machine, run_jobs
 ):
-    dexcom.delay = timedelta(hours=delay)
+    dexcom.delay = timedelta(hours=3)
     for minutes in range(0, 24 * 60, 5):
         dexcom.add_glucose(NOON + timedelta(minutes=minutes), 90 + minutes % 50)
     user = make_user(tenant=alice_tenant)
     connect_cloud_source(
         user=user, actor=ACTOR, provider="dexcom_v3", grant=signed_in(dexcom)
     )
-    for hour in range(24 + delay + 1):
+    for hour in range(28):
         time_machine.move_to(NOON + hour * HOUR + timedelta(minutes=1), tick=False)
         enqueue_due_source_pulls()
         run_jobs()

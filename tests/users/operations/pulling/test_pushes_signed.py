@@ -1,4 +1,4 @@
-"""Pushes of WHOOP and Polar: what they sign, and the one webhook of Polar."""
+"""Pushes of WHOOP, Polar and Strava: what they sign, and the one webhook of two."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pytest
 from django.test import Client
 
 from tests.factories.users import make_user
-from tests.users.operations.pulling.test_pushes import address_of
+from tests.users.operations.pulling.test_pushes import address_of, send_here
+from tests.users.operations.pulling.test_worst_days import run
 from tests.users.operations.pulling.test_worst_weeks import sign_in
 from users.gateways.base import ClientCredentials, ResourceRefused
 from users.gateways.polar.pushes import sign_polar_push
 from users.gateways.whoop.pushes import sign_whoop_push
-from users.models import Announcement, SourceGrant, SourcePushKey
+from users.models import Announcement, SourceGrant, SourcePushKey, Summary
 from users.operations.pulling.pushes import ensure_source_pushes
 from users.operations.sources.credentials import (
     build_push_address,
@@ -218,3 +219,27 @@ def test_a_flood_at_an_address_is_held_back_and_recorded_once(
     assert (held.status_code, held.headers["Retry-After"]) == (429, "60")
     assert before.times == 1
     assert push_whoop(strap).status_code == 200
+
+
+def test_strava_asks_our_address_and_says_who_took_access_back(strava, alice_tenant):
+    connection = sign_in(alice_tenant, "strava", strava, make_user(tenant=alice_tenant))
+    path, token = address_of(connection)
+    asked = {"hub.mode": "subscribe", "hub.challenge": "c", "hub.verify_token": token}
+
+    assert subscribe(connection) == ""
+    assert Client().get(path, asked).json() == {"hub.challenge": "c"}
+    assert Client().get(path, asked | {"hub.verify_token": "t"}).status_code >= 400
+    strava.add_activity(NOON - DAY)
+    run(connection)
+    strava.revoke_consent()
+    strava.announce("update", strava.user_id, authorized="false")
+    strava.sender.send = send_here
+    strava.sender.deliver()
+    assert announced(alice_tenant) == [("workouts", NOON - 3 * DAY, NOON)]
+    run(connection)
+
+    connection.refresh_from_db()
+    assert strava.sender.statuses == [200]
+    assert connection.status == "error"
+    kept = Summary.objects.for_tenant(alice_tenant).filter(kind="workouts")
+    assert kept.count() == 1

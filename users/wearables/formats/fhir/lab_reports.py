@@ -8,6 +8,7 @@ DSTU2, which older exports of Apple hold, and refuses a resource whole for one f
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from users.wearables.formats.fhir.values import (
@@ -49,6 +50,8 @@ _NOT_LABORATORY = frozenset(
         *("cth", "ec", "en", "au", "eeg", "lp29684-5", "lp29708-2", "lp7839-6"),
     }
 )
+# HL7 table 0078 and what FHIR made of it.
+_FLAGS = re.compile(r"v2[-/]0078|ObservationInterpretation", re.IGNORECASE)
 # A report of reports of results: deeper ones of a file refer in a circle.
 _DEPTH_MAX = 3
 _RESULTS_MAX = 1000
@@ -185,7 +188,8 @@ def read_lab_result(resource: dict[str, Any]) -> dict[str, Any]:
     its comparator), number (of a quantity without comparator), comparator, unit, ucum,
     absent (why there is no value, a code of FHIR's data-absent-reason or the source's),
     flag (the source's, such as "H"), interpretation (its words), ranges: {text, low,
-    high, unit, applies_to}, note, specimen, method, components: the same of its parts.
+    high, unit, applies_to: for whom, such as "age >= 18 yrs"}, note, specimen, method,
+    components: the same of its parts.
     What was entered in error has no value.
     """
     codes = read_codes(resource.get("code"))
@@ -205,7 +209,7 @@ def read_lab_result(resource: dict[str, Any]) -> dict[str, Any]:
             (code["code"] for code in read_codes(resource.get("dataAbsentReason"))),
             read_concept(resource.get("dataAbsentReason")),
         ),
-        "flag": "" if is_void or not flags else flags[0]["code"],
+        "flag": "" if is_void else _find_flag(flags),
         "interpretation": ""
         if is_void
         else read_concept(resource.get("interpretation")),
@@ -321,11 +325,21 @@ _VALUES: dict[str, tuple[str, Callable[[object], dict[str, Any]]]] = {
 }
 
 
+def _find_flag(codes: list[dict[str, str]]) -> str:
+    """Return the flag of HL7's own table, such as "H", else the first."""
+    own = [each["code"] for each in codes if _FLAGS.search(each["system"])]
+    return (own or [each["code"] for each in codes] or [""])[0]
+
+
 def _read_reference_range(given: dict[str, Any]) -> dict[str, Any]:
     low, high = read_range(given)
     applies = [
         read_concept(given.get(name)) for name in ("type", "meaning", "appliesTo")
     ]
+    youngest, oldest = read_range(given.get("age"))
+    if ages := write_range(youngest, oldest):
+        unit = youngest["unit"] or oldest["unit"]
+        applies.append(f"age {ages} {unit}".strip())
     return {
         "text": read_text(given.get("text")) or write_range(low, high),
         "low": low["number"],

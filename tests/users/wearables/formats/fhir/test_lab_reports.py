@@ -61,9 +61,21 @@ def test_a_result_of_r4_is_kept_as_it_is():
 def test_a_result_of_dstu2_is_read_alike():
     found = result_of(
         category={"coding": [{"code": "laboratory"}]},
-        interpretation={"coding": [{"code": "H", "display": "High"}]},
+        interpretation={
+            "text": "High",
+            "coding": [
+                {"system": "http://snomed.info/sct", "code": "166717003"},
+                {"system": "http://hl7.org/fhir/v2/0078", "code": "H"},
+            ],
+        },
         comments="Haemolysed",
-        referenceRange=[{"text": "3.5-5.1", "meaning": {"text": "Adults"}}],
+        referenceRange=[
+            {
+                "text": "3.5-5.1",
+                "meaning": {"text": "Normal"},
+                "age": {"low": {"value": 18, "unit": "yrs"}},
+            }
+        ],
     )
 
     assert (found["flag"], found["interpretation"]) == ("H", "High")
@@ -74,7 +86,7 @@ def test_a_result_of_dstu2_is_read_alike():
             "low": None,
             "high": None,
             "unit": "",
-            "applies_to": "Adults",
+            "applies_to": "Normal, age >= 18 yrs",
         }
     ]
 
