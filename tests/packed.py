@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from users.store.extents import find_sample_extents
 from users.store.packed.packing import pack_days_of_user
 from users.store.samples import Written, get_sample_store
-
-if TYPE_CHECKING:
-    from users.store.columns import SampleRow
 
 EVER = datetime(2500, 1, 1, tzinfo=UTC)
 
@@ -39,10 +36,23 @@ def pack_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kind, "write_batch", write_and_pack)
 
 
-def list_samples(user_id: int) -> list[SampleRow]:
+class StoredSample(NamedTuple):
+    """A sample as the store reads it."""
+
+    ts: datetime
+    series: int
+    feed: int
+    value: float
+    tz_offset: int
+    duration: int
+    origin: int
+    extra: dict[str, Any] | None
+
+
+def list_samples(user_id: int) -> list[StoredSample]:
     """List a user's samples, in rows or packed, by (ts, series, feed)."""
     series = {each.series for each in find_sample_extents(user_id=user_id)}
-    return get_sample_store().read_range(
+    found = get_sample_store().read_range(
         user_id=user_id,
         series=sorted(series),
         start=datetime(1900, 1, 1, tzinfo=UTC),
@@ -51,6 +61,7 @@ def list_samples(user_id: int) -> list[SampleRow]:
         after=None,
         limit=10**6,
     )
+    return [StoredSample(*row) for row in found]
 
 
 @pytest.fixture(autouse=True)

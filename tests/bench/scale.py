@@ -14,6 +14,7 @@ together.
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import random
 import resource
@@ -304,6 +305,8 @@ def measure(calls: dict[str, Callable[[], None]], rounds: int) -> bool:
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in calls}
     for call in calls.values():
         call()
+    gc.collect()
+    gc.freeze()  # as a web process does
     for _ in range(rounds):
         for name, call in calls.items():
             start, cpu = time.perf_counter(), worked()

@@ -22,9 +22,13 @@ from portal.ops.backup_notes import find_last_backup_time
 from tests.buckets import keeping_at
 from tests.database import PREFIX
 from tests.factories.accounts import make_tenant
+from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
-from users.models import User
+from tests.packed import EVER, list_samples
+from users.models import PackedDay, User
+from users.store.packed.checking import check_packed_days
+from users.store.packed.packing import pack_days_of_user
 
 REPORT = "reports/one.pdf"
 
@@ -38,7 +42,10 @@ def installation(transactional_db, settings, tmp_path):
     settings.AUDIT_ANCHORS.write_text('{"anchor": 1}\n')
     default_storage.save(REPORT, ContentFile(b"%PDF-1.7 of nobody"))
     tenant = make_tenant()
-    make_user(tenant=tenant, client_user_id="mbr_1")
+    user = make_user(tenant=tenant, client_user_id="mbr_1")
+    put_samples(user, "heartrate", *((f"2026-03-01T{h:02}:00", 0, h) for h in range(9)))
+    pack_days_of_user(user_id=user.pk, before=EVER)
+    put_samples(user, "heartrate", ("2026-03-01T09:00", 1, 0.1))
     make_endpoint(tenant=tenant, secret="whsec_" + "A" * 32)
     return tenant
 
@@ -115,12 +122,19 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
     call_command("backup", str(backup), "--keys", str(keys))
     assert find_last_backup_time() is not None
     secret = decrypt_secret(Endpoint.objects.for_tenant(installation).get().secret)
+    user = User.objects.for_tenant(installation).get()
+    samples, packed = list_samples(user.pk), PackedDay.objects.get()
+    assert len(samples) == 10
 
     base = elsewhere()
     call_command("restore", str(backup))
 
     assert Team.objects.get().pk == installation.team_id
     assert User.objects.for_tenant(installation).get().client_user_id == "mbr_1"
+    assert list_samples(user.pk) == samples
+    restored = PackedDay.objects.get()
+    assert bytes(restored.payload) == bytes(packed.payload)
+    assert check_packed_days().corrupt == []
     endpoint = Endpoint.objects.for_tenant(installation).get()
     assert decrypt_secret(endpoint.secret) == secret
     assert bucket_server.names == [REPORT]

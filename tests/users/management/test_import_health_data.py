@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.factories.users import make_user
+from tests.packed import list_samples
 from tests.users.holdings import stored_rows
-from users.models import Sample
 
 pytestmark = pytest.mark.django_db
 HEADER = "resource,timestamp,value\n"
@@ -37,7 +37,7 @@ def test_a_file_is_imported_without_a_worker(tmp_path, user):
 
     assert out == "heartrate: 1 new, 0 changed, 0 unchanged\n"
     assert err == "skipped 1: Kind not supported\n"
-    assert Sample.objects.get(user_id=user.pk).value == 61
+    assert [each.value for each in list_samples(user.pk)] == [61]
 
 
 def test_a_plan_says_what_would_be_stored_and_stores_nothing(tmp_path, user):

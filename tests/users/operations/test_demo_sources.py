@@ -9,8 +9,9 @@ from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR, make_tenant
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
+from tests.packed import list_samples
 from tests.users.holdings import stored_rows
-from users.models import Connection, DemoUser, Sample, Summary, User, WorkoutStream
+from users.models import Connection, DemoUser, Summary, User, WorkoutStream
 from users.operations.demo_sources import (
     DEMO_SOURCES,
     DEMO_TTL,
@@ -59,7 +60,7 @@ def test_a_ring_brings_a_month_and_tells_of_it_once_for_each_resource(user):
     }
     days = Summary.objects.for_tenant(user.tenant).filter(kind="activity")
     assert days.count() == 30
-    assert Sample.objects.filter(user_id=user.pk).count() > 10_000
+    assert len(list_samples(user.pk)) > 10_000
     workouts = Summary.objects.for_tenant(user.tenant).filter(kind="workouts")
     streams = WorkoutStream.objects.for_tenant(user.tenant)
     assert {each.pk for each in workouts} == {each.workout_id for each in streams}
@@ -91,12 +92,12 @@ def test_connecting_again_changes_nothing_the_same_moment(user):
 def test_connecting_again_later_brings_what_came_since_as_news(user, time_machine):
     connect(user, "freestyle_libre")
     told = len(emitted_types(user.tenant))
-    before = Sample.objects.filter(user_id=user.pk).count()
+    before = len(list_samples(user.pk))
     time_machine.move_to(NOON + timedelta(days=3), tick=False)
 
     connect(user, "freestyle_libre")
 
-    assert Sample.objects.filter(user_id=user.pk).count() == before + 3 * 96
+    assert len(list_samples(user.pk)) == before + 3 * 96
     assert emitted_types(user.tenant)[told:] == ["daily.data.glucose.created"]
 
 

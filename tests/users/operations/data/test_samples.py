@@ -16,9 +16,10 @@ from tests.factories.accounts import ACTOR
 from tests.factories.timeseries import MOST, WORKOUT, minute, push_samples, sample
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
+from tests.packed import list_samples
 from tests.statements import count_statements
 from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
-from users.models import Arrival, Connection, Origin, Sample, SampleExtra
+from users.models import Arrival, Connection, Origin
 from users.operations.data.samples import (
     EVENT_SAMPLES_MAX,
     RecordedSamples,
@@ -60,8 +61,7 @@ def beats(*values, first=0):
 
 def stored(user):
     """The values that are kept, by time."""
-    mine = Sample.objects.filter(user_id=user.pk)
-    return list(mine.order_by("ts", "series").values_list("value", flat=True))
+    return [each.value for each in list_samples(user.pk)]
 
 
 def arrivals(tenant):
@@ -85,10 +85,10 @@ def test_samples_are_kept_with_what_came(user, alice_tenant):
     )
 
     assert recorded == RecordedSamples(created=1, updated=0, dropped=0)
-    (kept,) = Sample.objects.filter(user_id=user.pk)
+    (kept,) = list_samples(user.pk)
     assert (kept.ts, kept.value, kept.series) == (TEN, 36.5, 700)
     assert (kept.duration, kept.tz_offset) == (600, 0)
-    assert SampleExtra.objects.get(user_id=user.pk).extra == MOST["body_temperature"]
+    assert kept.extra == MOST["body_temperature"]
     (origin,) = Origin.objects.for_tenant(alice_tenant)
     assert (origin.number, origin.app_id, origin.device_id) == (
         kept.origin,
@@ -239,7 +239,9 @@ def test_many_samples_make_several_events(user, alice_tenant):
 
 
 @pytest.mark.parametrize("number", [1, 500])
-def test_a_batch_costs_the_same_statements_however_long(user, number):
+def test_a_batch_costs_the_same_statements_however_long(user, number, request):
+    if request.config.getoption("--packed"):
+        pytest.skip("packing at once takes statements of its own")
     push_samples(user, "heartrate", *beats(60))
     batch = beats(*range(40, 40 + number), first=1)
 

@@ -12,9 +12,10 @@ from tests.factories.apple_health import make_archive, make_export, quantity, wr
 from tests.factories.health_exports import HEALTH_EXPORTS
 from tests.factories.summaries import record
 from tests.outbox import emitted
+from tests.packed import list_samples
 from tests.users.holdings import stored_rows
 from tests.users.operations.imports.beats import BEATS, NOON, beat, files, lines, start
-from users.models import Device, ImportJob, Sample, Summary, WorkoutStream
+from users.models import Device, ImportJob, Summary, WorkoutStream
 from users.operations.imports import runs
 from users.operations.imports.parts import store_import_part
 from users.operations.imports.runs import mark_health_data_import_failed
@@ -47,8 +48,7 @@ def test_a_file_is_stored_and_counted(user, alice_tenant, run):
             "last": "2026-02-28T10:01:00+00:00",
         }
     }
-    values = Sample.objects.filter(user_id=user.pk).order_by("ts")
-    assert list(values.values_list("value", flat=True)) == [60.0, 61.0]
+    assert [each.value for each in list_samples(user.pk)] == [60.0, 61.0]
 
 
 def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
@@ -114,7 +114,7 @@ def test_an_export_is_stored_whole_and_told_of_once_a_resource(user, alice_tenan
 def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
     content = make_archive(make_export(days=1))
     first = run(start(user, content))
-    samples = list(Sample.objects.filter(user_id=user.pk).order_by("pk").values())
+    samples = list_samples(user.pk)
     summaries = list(Summary.objects.for_tenant(alice_tenant).order_by("pk").values())
     events = emitted(alice_tenant)
 
@@ -125,9 +125,7 @@ def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
         (count["created"], count["updated"]) for count in again.counts.values()
     } == {(0, 0)}
     assert again.counts["heartrate"]["unchanged"] == 288
-    assert (
-        list(Sample.objects.filter(user_id=user.pk).order_by("pk").values()) == samples
-    )
+    assert list_samples(user.pk) == samples
     assert (
         list(Summary.objects.for_tenant(alice_tenant).order_by("pk").values())
         == summaries
@@ -195,11 +193,10 @@ def test_an_export_of_each_vendor_again_changes_nothing(
 def kept(user):
     """The rows of a user that files become."""
     rows = [
-        Sample.objects.filter(user_id=user.pk).order_by("pk"),
         Summary.objects.for_tenant(user.tenant).order_by("pk"),
         WorkoutStream.objects.for_tenant(user.tenant).order_by("workout_id"),
     ]
-    return [list(each.values()) for each in rows]
+    return [list_samples(user.pk), *(list(each.values()) for each in rows)]
 
 
 def test_a_file_that_breaks_off_stores_nothing(user, alice_tenant, monkeypatch, run):
@@ -275,7 +272,7 @@ def test_two_runs_at_once_store_a_part_once(user, monkeypatch, run):
 
     # With this run's part its sign of the other one is undone as well.
     assert (job.status, job.batches_done) == (ImportStatus.STORING, 0)
-    assert Sample.objects.filter(user_id=user.pk).count() == 0
+    assert list_samples(user.pk) == []
 
 
 def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
@@ -294,7 +291,7 @@ def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
     job = run(job)
 
     assert (job.status, job.batches_done) == (ImportStatus.CANCELLED, 1)
-    assert Sample.objects.filter(user_id=user.pk).count() == 2
+    assert len(list_samples(user.pk)) == 2
     assert files() == []
 
 
@@ -369,5 +366,5 @@ def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run
     job = run(job)
 
     assert (job.status, job.batches) == (ImportStatus.CANCELLED, 0)
-    assert Sample.objects.filter(user_id=user.pk).count() == 0
+    assert list_samples(user.pk) == []
     assert files() == []

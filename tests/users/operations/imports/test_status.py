@@ -7,8 +7,8 @@ import pytest
 from portal.lib.errors import DomainError
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
+from tests.packed import list_samples
 from tests.users.operations.imports.beats import BEATS, NOON, files, start
-from users.models import Sample
 from users.operations.imports.status import (
     cancel_health_data_import,
     cancel_unconfirmed_imports,
@@ -54,7 +54,7 @@ def test_a_plan_that_no_member_confirms_in_a_day_is_cancelled(
         assert job.status == status
 
     assert files() == []
-    assert not Sample.objects.filter(user_id=user.pk).exists()
+    assert list_samples(user.pk) == []
     assert changes_of(alice_tenant, "cancel_import") == {
         "status": ["ready", "cancelled"]
     }

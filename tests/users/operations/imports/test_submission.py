@@ -8,9 +8,10 @@ from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive
 from tests.jobs import queued
 from tests.outbox import emitted
+from tests.packed import list_samples
 from tests.users.holdings import stored_rows
 from tests.users.operations.imports.beats import BEATS, files, start
-from users.models import ImportJob, Sample
+from users.models import ImportJob
 from users.operations.imports.runs import IMPORT_JOB
 from users.operations.imports.submission import (
     ImportRequest,
@@ -33,7 +34,7 @@ def test_an_upload_waits_for_a_worker(user, alice_tenant):
     (waiting,) = [each for each in queued() if each.name == IMPORT_JOB]
     assert waiting.inputs == {"tenant_pk": alice_tenant.pk, "job_id": str(job.id)}
     assert waiting.lock == f"import:{job.id}"
-    assert Sample.objects.filter(user_id=user.pk).count() == 0
+    assert list_samples(user.pk) == []
 
 
 def test_a_plan_is_stored_once_a_member_confirms_it(user, alice_tenant, run, commits):
@@ -53,13 +54,13 @@ def test_a_plan_is_stored_once_a_member_confirms_it(user, alice_tenant, run, com
         }
     }
     assert (job.time_zone, job.counts, job.batches_done) == ("UTC", {}, 0)
-    assert not Sample.objects.filter(user_id=user.pk).exists()
+    assert list_samples(user.pk) == []
     assert emitted(alice_tenant) == events
 
     with commits():
         confirm_health_data_import(job=job, actor=ACTOR)
     assert run(job).status == ImportStatus.COMPLETED
-    assert Sample.objects.filter(user_id=user.pk).count() == 2
+    assert len(list_samples(user.pk)) == 2
     assert (changes_of(alice_tenant, "confirm_import"), files()) == ({}, [])
     with pytest.raises(DomainError) as refused:
         confirm_health_data_import(job=job, actor=ACTOR)

@@ -22,12 +22,13 @@ from tests.factories.oura import (
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted, emitted_types
+from tests.packed import list_samples
 from tests.users.gateways.oura_server import cut, garbage, status
 from users import jobs
 from users.gateways.base import PulledBatch, PulledPage
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.sources import find_source_gateway
-from users.models import Connection, Device, Pull, Sample, SourceGrant, Summary, Supply
+from users.models import Connection, Device, Pull, SourceGrant, Summary, Supply
 from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,
     fail_connection_pulls,
@@ -154,7 +155,7 @@ def test_heart_rates_have_the_offset_of_the_fallback_zone(connection, user, oura
 
     run(connection)
 
-    sample = Sample.objects.get(user_id=user.pk)
+    (sample,) = list_samples(user.pk)
     assert sample.ts == datetime(2026, 3, 10, 8, tzinfo=UTC)
     assert sample.tz_offset == 3600
 

@@ -11,9 +11,10 @@ from tests.factories.apple_health import make_export
 from tests.factories.imports import make_import
 from tests.factories.users import make_user
 from tests.jobs import queued
+from tests.packed import list_samples
 from tests.statements import count_statements
 from tests.users.holdings import stored_rows
-from users.models import ImportJob, Sample
+from users.models import ImportJob
 from users.operations.imports.runs import IMPORT_JOB, run_health_data_import
 from users.states.imports import ImportStatus
 
@@ -62,14 +63,14 @@ def test_an_upload_is_planned_and_stored_on_confirmation(alice_web, alice_tenant
     assert planned[0] == "heartrate"
     assert b"Store 1 record" in page.content
     assert page.context["poll_seconds"] == 0
-    assert not Sample.objects.filter(user_id=user.pk).exists()
+    assert list_samples(user.pk) == []
     for _ in range(2):
         reply = alice_web.post(address(user, f"{job.id}/confirm/"))
         assert reply["Location"] == address(user, f"{job.id}/")
     run_health_data_import(tenant_pk=alice_tenant.pk, job_id=job.id)
     job.refresh_from_db()
     assert job.status == ImportStatus.COMPLETED
-    assert Sample.objects.filter(user_id=user.pk).count() == 1
+    assert len(list_samples(user.pk)) == 1
 
 
 def test_with_script_the_answer_says_where_to_go(alice_web, user):
@@ -116,7 +117,7 @@ def test_a_file_that_the_worker_refuses_is_named_too(
     page = alice_web.get(address(user, f"{job.id}/")).content.decode()
 
     assert f"<b>{said}</b> Nothing was stored. <code>{code}</code>" in page
-    assert not Sample.objects.filter(user_id=user.pk).exists()
+    assert list_samples(user.pk) == []
 
 
 def test_the_list_has_the_newest_first_in_a_constant_number_of_queries(
