@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from django.core.wsgi import get_wsgi_application
@@ -22,6 +23,10 @@ _ = get_resolver().url_patterns
 load_declared_jobs()
 limit_database_statement_time()
 start_api_call_log()
+# What is loaded stays. Each search for garbage would go through all of it, which took
+# two fifths of the time of a list of fifty orders.
+gc.collect()
+gc.freeze()
 
 
 def flush_before_exit() -> None:
