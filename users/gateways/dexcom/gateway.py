@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
+from portal.lib.translation import gettext_lazy
 from users.gateways import oauth
 from users.gateways.base import (
     AccessExpired,
@@ -110,6 +111,20 @@ class DexcomGateway(CloudGateway):
     terms = SourceTerms(
         url="https://developer.dexcom.com/support/terms-and-conditions",
         checked_on=date(2026, 11, 26),
+    )
+    conditions = (
+        gettext_lazy(
+            "Dexcom approves an application before users other than its made-up ones"
+            " can connect."
+        ),
+        gettext_lazy(
+            "This installation asks Dexcom in one region. Users of another region"
+            " cannot sign in."
+        ),
+        gettext_lazy(
+            "Values come an hour after they were measured in the United States, three"
+            " hours elsewhere."
+        ),
     )
     # Dexcom refuses more than 30 days at once.
     window_days = 28

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from portal.lib.translation import gettext_lazy
 from users.gateways import oauth
 from users.gateways.base import (
     AccessExpired,
@@ -130,6 +131,16 @@ class StravaGateway(CloudGateway):
             SourceUse.TRAINING: Permission.FORBIDDEN,
         },
         must_be_named=True,
+    )
+    conditions = (
+        gettext_lazy(
+            "Strava lets 10 athletes connect until it has reviewed the application, and"
+            " asks its owner for a subscription."
+        ),
+        gettext_lazy(
+            "All athletes share 100 requests in 15 minutes and 1,000 a day. An"
+            " application has one webhook subscription."
+        ),
     )
     # Ours: three calls for half a year of who trains twice a day.
     window_days = 90
