@@ -24,7 +24,7 @@ DATA_CLASSES = {
         title=gettext_lazy("Reports"),
         says=gettext_lazy(
             "Completed and signed reports, with their files, values, reviews"
-            " and signatures."
+            " and signatures, and outside lab reports."
         ),
         count=count_old_completed_reports,
         remove=delete_old_completed_reports,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from reports.models import ParsingJob, ReportResult
+from reports.models import OutsideReport, ParsingJob, ReportResult
 from reports.operations.retention import (
     count_old_completed_reports,
     count_old_failed_reports,
@@ -12,6 +12,7 @@ from reports.operations.retention import (
     delete_old_failed_reports,
 )
 from reports.states import ParsingJobStatus
+from tests.factories.fhir import make_outside_report
 from tests.factories.reports import make_parsed, make_parsing_job
 from tests.factories.users import make_user
 from tests.reports.uploads import stored_files
@@ -65,3 +66,17 @@ def test_failed_uploads_and_reports_go_each_by_its_own_age(
     }
     assert not ReportResult.objects.for_tenant(alice_tenant).exists()
     assert len(stored_files()) == files - 2
+
+
+def test_outside_reports_go_by_when_they_were_stored(alice_tenant, time_machine):
+    user = make_user(tenant=alice_tenant)
+    time_machine.move_to(BEFORE - DAY, tick=False)
+    make_outside_report(user=user, id_="old")
+    time_machine.move_to(BEFORE + DAY, tick=False)
+    kept = make_outside_report(user=user, id_="new")
+
+    aged = count_old_completed_reports(alice_tenant, BEFORE)
+    removed = sum(delete_old_completed_reports(alice_tenant, BEFORE))
+
+    assert (aged.number, aged.oldest, removed) == (1, BEFORE - DAY, 1)
+    assert list(OutsideReport.objects.for_tenant(alice_tenant).all()) == [kept]
