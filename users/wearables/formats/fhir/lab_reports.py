@@ -128,7 +128,8 @@ def read_lab_report(
         or read_concept(resource.get("conclusionCode"))
         or read_concept(resource.get("codedDiagnosis")),
         "attachments": len(read_dicts(resource.get("presentedForm"))),
-        "missing_results": len(missing),
+        # Also those that are too many to keep.
+        "missing_results": len(missing) + max(0, len(found) - _RESULTS_MAX),
         "source_updated": read_time(read_dict(resource.get("meta")).get("lastUpdated"))
         or read_time(resource.get("issued")),
         "results": [] if is_void else list(found.values())[:_RESULTS_MAX],

@@ -191,6 +191,14 @@ def test_a_report_has_the_results_that_it_names_directly_or_through_a_panel():
     assert find_report_time(found) == "2026-02-03T12:00:00+00:00"
 
 
+def test_results_beyond_the_bound_are_counted_as_missing():
+    ids = [f"o{number}" for number in range(1002)]
+
+    found = report_of(diagnostic_report(*ids), *map(observation, ids))
+
+    assert (len(found["results"]), found["missing_results"]) == (1000, 2)
+
+
 @pytest.mark.parametrize(
     ("category", "wanted"),
     [
