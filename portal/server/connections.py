@@ -8,6 +8,7 @@ address, or the whole process, has no more room; one that a thread works for nev
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -41,6 +42,10 @@ _NO_ROOM = (
 _TOO_SLOW = (
     b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 )
+# Some clients, such as Java's, offer HTTP/2 with each request on plain HTTP. The parser
+# would then read no body.
+_UPGRADE = re.compile(rb"\n[Uu][Pp][Gg][Rr][Aa][Dd][Ee](?=[ \t]*:)")
+_IGNORED = b"\nx_upgrade"  # dropped, as every name with an underscore
 
 
 @dataclass(slots=True)
@@ -74,12 +79,14 @@ class BoundedConnection(HttpToolsProtocol):
 
     `at_work`: a thread works on a request of it. Header names with an underscore are
     dropped, as `X_Forwarded_For` would pass for `X-Forwarded-For`, and so are trailers,
-    which come after a request was judged by its headers. Answers 400 to headers over
+    which come after a request was judged by its headers. An offer to upgrade is ignored
+    (RFC 9110, 7.8). Answers 400 to headers over
     HEADERS_MAX_BYTES and to a transfer coding other than chunked; 408 to headers that
     take longer than HEADERS_S; 503 where there is no room.
     """
 
     at_work = False
+    in_body = False
     is_gone = False
     since: float  # it has waited for its client since then
     deadline: float | None
@@ -106,6 +113,13 @@ class BoundedConnection(HttpToolsProtocol):
         _forget(self)
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        if not self.in_body:
+            headers, end, body = data.partition(b"\r\n\r\n")
+            if _UPGRADE.search(headers):
+                data = _UPGRADE.sub(_IGNORED, headers) + end + body
+        super().data_received(data)
+
     # Of the parser.
 
     def on_message_begin(self) -> None:
@@ -124,12 +138,16 @@ class BoundedConnection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self.in_headers, self.header_bytes = False, 0
+        self.in_headers, self.header_bytes, self.in_body = False, 0, True
         self.since, self.deadline = self.loop.time(), None
         for name, value in self.headers:
             if name == b"transfer-encoding" and value.strip().lower() != b"chunked":
                 raise ValueError("a transfer coding other than chunked")
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self.in_body = False
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         self.since = self.loop.time()

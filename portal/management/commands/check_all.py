@@ -199,6 +199,12 @@ STEPS = (
         "clients", run_command, (*PYTHON, "-m", "tests.contract.clients"), is_long=True
     ),
     Step(
+        "generators",
+        run_command,
+        (*PYTHON, "-m", "tests.contract.generators"),
+        is_long=True,
+    ),
+    Step(
         "lab_exchange",
         run_command,
         (*PYTHON, "-m", "tests.attacks.lab_exchange"),

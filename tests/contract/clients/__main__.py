@@ -11,23 +11,13 @@ installed, as without a registry, is named and skipped; the page is then not wri
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import signal
-import socket
-import subprocess
 import sys
-import time
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import django
-import httpx
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 django.setup()
-
-from django.conf import settings  # noqa: E402 - as above
 
 from tests.contract.clients.matrix import (  # noqa: E402 - needs the apps
     CLIENTS,
@@ -37,11 +27,7 @@ from tests.contract.clients.matrix import (  # noqa: E402 - needs the apps
     run_client,
     write_page,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-READY_TIMEOUT_S = 240
+from tests.contract.demo import running_demo  # noqa: E402 - as above
 
 
 def main() -> int:
@@ -76,43 +62,6 @@ def run(address: str, key: str, *, is_written: bool) -> int:
     for fault in faults:
         print(fault)  # noqa: T201
     return 1 if faults or (is_written and len(runs) < len(CLIENTS)) else 0
-
-
-@contextmanager
-def running_demo() -> Iterator[tuple[str, str]]:
-    """Yield address and key of the demo that runs, or of one started for the while."""
-    found = find_demo()
-    if found:
-        yield found
-        return
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = str(taken.getsockname()[1])
-    demo = subprocess.Popen(
-        (sys.executable, "manage.py", "demo", "--port", port),
-        cwd=settings.BASE_DIR,
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        until = time.monotonic() + READY_TIMEOUT_S
-        while not (found := find_demo()):
-            if time.monotonic() > until or demo.poll() is not None:
-                raise RuntimeError("the demo did not start")
-            time.sleep(1)
-        yield found
-    finally:
-        demo.send_signal(signal.SIGINT)
-        demo.wait()
-
-
-def find_demo() -> tuple[str, str] | None:
-    """Return address and key of the demo that runs."""
-    try:
-        notes = json.loads((settings.BASE_DIR / "var/demo.json").read_text())
-        answer = httpx.get(f"{notes['address']}/healthz")
-    except (OSError, ValueError, httpx.HTTPError):
-        return None
-    return (notes["address"], notes["api_keys"]["demo"]) if answer.is_success else None
 
 
 if __name__ == "__main__":

@@ -392,5 +392,12 @@ def _run(*command: str) -> None:
     except subprocess.TimeoutExpired as error:
         raise NotInstalled(f"{wanted} took too long") from error
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        raise NotInstalled(f"{wanted}: {said[0] if said else done.returncode}")
+        said = done.stderr.strip() or done.stdout.strip()
+        raise NotInstalled(f"{wanted}: {find_reason_line(said) or done.returncode}")
+
+
+def find_reason_line(said: str) -> str:
+    """Return the line that says why, of what pip or npm said: its first error."""
+    lines = said.splitlines()
+    errors = (each for each in lines if each.lower().startswith(("error", "npm err")))
+    return next(errors, lines[-1] if lines else "")

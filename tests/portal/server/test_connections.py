@@ -167,6 +167,22 @@ def test_a_body_is_asked_for_before_it_is_sent(raw):
     assert client.answer().content == b"ok"
 
 
+def test_an_offer_of_http_2_is_ignored_and_the_body_read(raw):
+    client = raw()
+    # As Java's client sends it: the body in a packet of its own.
+    offer = "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAE"
+    body = b"a\r\nUpgrade: h2c\r\n"
+    client.send(request("POST", "/one", f"Content-Length: {len(body)}", *offer))
+    client.send(body)
+    first = client.answer()
+    client.send(request("POST", "/two", "UPGRADE : h2c", "Content-Length: 2"), "ok")
+
+    assert (first.status, first.content) == (200, body)
+    assert not [name for name in first.headers if "upgrade" in name.lower()]
+    # A blank before the colon is refused as ever (RFC 9112, 5.1).
+    assert client.answer().status == 400
+
+
 def test_a_packed_body_is_refused_and_not_run(raw):
     client = raw()
     client.send(

@@ -105,8 +105,22 @@ class VisitRequestInputs(Inputs):
     appointment_notes = Str(required=False, max_length=NOTES_MAX_LENGTH)
 
 
+class CenterCancellationInputs(Inputs):
+    """A service center cancellation, as published clients spell it (contract 10.1)."""
+
+    cancellationReasonId = Str(max_length=100)  # noqa: N815 - the wire's
+    note = Str(max_length=NOTES_MAX_LENGTH, required=False)
+
+
+class HomeCancellationInputs(Inputs):
+    """An at-home cancellation, as published clients spell it (contract 10.1)."""
+
+    cancellation_reason_id = Str(max_length=100)
+    notes = Str(max_length=NOTES_MAX_LENGTH, required=False)
+
+
 class CancellationInputs(Inputs):
-    """A cancellation, with fields in either spelling."""
+    """A cancellation, with fields in either spelling; each call documents its own."""
 
     cancellationReasonId = Str(max_length=100, required=False)  # noqa: N815 - the wire's
     cancellation_reason_id = Str(max_length=100, required=False)

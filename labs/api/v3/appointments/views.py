@@ -13,7 +13,9 @@ from labs.api.v3.appointments.inputs import (
     BookingInputs,
     CancellationInputs,
     CenterAvailabilityQuery,
+    CenterCancellationInputs,
     HomeAvailabilityQuery,
+    HomeCancellationInputs,
     RescheduleInputs,
     UsAddressInputs,
     VisitRequestInputs,
@@ -338,7 +340,7 @@ class CenterCancellationView(_CancellationView):
         "cancel_psc_appointment",
         "Cancel a service center appointment",
         answer=AppointmentAnswer,
-        body=CancellationInputs,
+        body=CenterCancellationInputs,
         refuses=(400, 404),
     )
     def patch(self, request: Request, order_id: str) -> Response:
@@ -354,7 +356,7 @@ class HomeCancellationView(_CancellationView):
         "cancel_phlebotomy_appointment",
         "Cancel an at-home appointment",
         answer=AppointmentAnswer,
-        body=CancellationInputs,
+        body=HomeCancellationInputs,
         refuses=(400, 404),
     )
     def patch(self, request: Request, order_id: str) -> Response:
