@@ -343,8 +343,10 @@ def format_thousands(number: int) -> str:
 
 @register.filter("percent")
 def format_percent(share: float) -> str:
-    """Write 0.971 as 97.1%; a share below 1 never reads 100%."""
-    tenths = int(share * 1000)
+    """Write 0.971 as 97.1%; a share that is not all or nothing never reads so."""
+    tenths = round(share * 1000)
+    if 0 < share < 1:
+        tenths = min(max(tenths, 1), 999)
     return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
 
 

@@ -69,7 +69,8 @@ def make_python_client(folder: Path, address: str, key: str) -> str:
         *("--path", DOCUMENT, "--output-path", "assay_client"),
         *("--config", "config.json", "--fail-on-warning"),
     )
-    smoke = shutil.copy(HERE / "smoke.py", folder)
+    # Here it is a text, as its modules are there alone.
+    smoke = shutil.copy(HERE / "smoke_python.txt", folder / "smoke.py")
     # The class of the connection is not from our document.
     lenient = (
         "[mypy]\nstrict = true\n[mypy-assay_client.client]\nignore_errors = true\n"

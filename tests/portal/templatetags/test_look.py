@@ -126,7 +126,16 @@ def test_thousands():
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(1, "100%"), (0.9999, "99.9%"), (0.6, "60%"), (0, "0%")]
+    ("share", "text"),
+    [
+        (1, "100%"),
+        (0.9999, "99.9%"),
+        (4 / 6, "66.7%"),
+        (1 / 3, "33.3%"),
+        (0.6, "60%"),
+        (0.0001, "0.1%"),
+        (0, "0%"),
+    ],
 )
 def test_a_share_that_is_not_all_never_reads_so(share, text):
     assert look.format_percent(share) == text
