@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from portal.lib.database import rows
-from users.store.packed.days import find_packed_day_keys, merge_into_packed_days
+from users.store.packed.days import DayKey, merge_into_packed_days
 from users.store.partitions import ensure_partitions_for_batch
 
 if TYPE_CHECKING:
@@ -40,21 +40,30 @@ _GIVEN = """
             AS sent (series, ts, value, tz_offset, duration, origin, place)
     ) AS given
 """
-# In the order given, which is that of the key. Who gets all in need not know which.
+# In the order given, which is that of the key. Who gets all in need not know which. If
+# packed days may hold some of them, it inserts none and returns the keys of those days.
 _INSERT = f"""
-    WITH added AS (
+    WITH packed AS MATERIALIZED (
+        SELECT series, day FROM users_packedday
+        WHERE NOT %(is_merged)s::boolean AND user_id = %(user_id)s AND feed = %(feed)s
+            AND series = ANY(%(numbers)s::smallint[])
+            AND day >= (%(first)s AT TIME ZONE 'UTC')::date
+            AND day <= (%(last)s AT TIME ZONE 'UTC')::date
+    ), added AS (
         INSERT INTO users_sample (
             ts, user_id, value, origin, tz_offset, duration, series, feed
         )
         SELECT given.ts, %(user_id)s, given.value, given.origin, given.tz_offset,
             given.duration, given.series, %(feed)s
         FROM {_GIVEN}
+        WHERE NOT EXISTS (SELECT 1 FROM packed)
         ON CONFLICT DO NOTHING
         RETURNING series, ts
     )
     SELECT count(*),
         CASE WHEN count(*) < %(count)s THEN array_agg(series) END,
-        CASE WHEN count(*) < %(count)s THEN array_agg(ts) END
+        CASE WHEN count(*) < %(count)s THEN array_agg(ts) END,
+        (SELECT array_agg(series) FROM packed), (SELECT array_agg(day) FROM packed)
     FROM added
 """  # noqa: S608 - the parts are ours
 # Equal rows are left alone: no dead tuple (performance 2a).
@@ -123,31 +132,30 @@ class _Batch:
             "first": first,
             "last": last,
         }
+        self.packed = self._pack(self.all)
 
     def write(self) -> tuple[list[int], list[int]]:
-        held, updated = self._change_packed()
+        ensure_partitions_for_batch(self.place["first"], self.place["last"])
+        inserted, packed_days = self._insert(self.all, is_merged=False)
+        held, updated = self._change_packed(packed_days)
         loose: Sequence[int] = self.all
-        if held:
+        if packed_days:
             loose = sorted(set(self.all).difference(held))
-        created: list[int] = []
-        if loose:
-            ensure_partitions_for_batch(self.place["first"], self.place["last"])
-            packed = self._pack(loose)
-            created = self._insert(loose, packed)
-            if len(created) == len(self.all):
-                return created, []
-            if created:
-                loose = sorted(set(loose).difference(created))
-                packed = self._pack(loose) if loose else {}
             if loose:
-                changed = rows.fetch_rows_with_packed_arrays(_UPDATE, packed)
-                updated |= {loose[place - 1] for (place,) in changed}
-        rest = sorted({*held, *loose})
-        return created, sorted(updated | self._change_extras(rest))
+                inserted, _ = self._insert(loose, is_merged=True)
+        if len(inserted) == len(self.all):
+            return inserted, []
+        if inserted:
+            loose = sorted(set(loose).difference(inserted))
+        if loose:
+            packed = self.packed if loose is self.all else self._pack(loose)
+            changed = rows.fetch_rows_with_packed_arrays(_UPDATE, packed)
+            updated |= {loose[place - 1] for (place,) in changed}
+        rest = sorted({*held, *loose}) if held else loose
+        return inserted, sorted(updated | self._change_extras(rest))
 
-    def _change_packed(self) -> tuple[list[int], set[int]]:
+    def _change_packed(self, packed: set[DayKey]) -> tuple[list[int], set[int]]:
         """Change the samples in packed days; return those there, and the changed."""
-        packed = find_packed_day_keys(self.place, self.columns.series)
         if not packed:
             return [], set()
         return merge_into_packed_days(
@@ -158,21 +166,35 @@ class _Batch:
             packed=packed,
         )
 
-    def _insert(self, indices: Sequence[int], packed: dict[str, Any]) -> list[int]:
-        """Insert new samples with their extras; return the indices."""
-        count = len(indices)
-        ((number, series, moments),) = rows.fetch_rows_with_packed_arrays(
-            _INSERT, packed | {"count": count}
+    def _insert(
+        self, indices: Sequence[int], *, is_merged: bool
+    ) -> tuple[list[int], set[DayKey]]:
+        """Insert new samples with their extras; return the indices.
+
+        If packed days may hold some, nothing is inserted and the keys of these days are
+        returned, unless the batch `is_merged` into them already.
+        """
+        asked = {
+            "count": len(indices),
+            "is_merged": is_merged,
+            "numbers": list(set(self.columns.series)),
+        }
+        given = self.packed if indices is self.all else self._pack(indices)
+        ((number, series, moments, *keys),) = rows.fetch_rows_with_packed_arrays(
+            _INSERT, given | asked
         )
+        if keys[0]:
+            days = zip(*keys, strict=True)
+            return [], {DayKey(each, self.place["feed"], day) for each, day in days}
         created = list(indices)
-        if number < count:
+        if number < len(indices):
             new = set(zip(series or (), moments or (), strict=True))
             created = (
                 [each for each in indices if self._key(each) in new] if new else []
             )
         if self.columns.extra:
             self._put_extras([each for each in created if each in self.columns.extra])
-        return created
+        return created, set()
 
     def _change_extras(self, rest: Sequence[int]) -> set[int]:
         """Change the extras of samples that were there; return the indices."""

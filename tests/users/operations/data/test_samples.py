@@ -248,7 +248,7 @@ def test_a_batch_costs_the_same_statements_however_long(user, number, request):
     with count_statements() as sent:
         push_samples(user, "heartrate", *batch)
 
-    assert len(sent) == 12
+    assert len(sent) == 11
 
 
 @pytest.mark.parametrize(
