@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from portal.lib.database import rows
 from users.store.packed.days import DayKey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
 _PAGE_ROWS = 500
@@ -18,8 +20,10 @@ _PAGE = """
         last_tz_offset, codec, checksum, payload
     FROM users_packedday
     WHERE (user_id, series, feed, day) > (%(user)s, %(series)s, %(feed)s, %(day)s)
+        AND user_id < %(before)s
     ORDER BY user_id, series, feed, day LIMIT %(limit)s
 """
+_USERS = "SELECT min(user_id), max(user_id) FROM users_packedday"
 
 
 @dataclass(slots=True)
@@ -32,29 +36,40 @@ class CheckedDays:
 
 
 def check_packed_days(*, seconds: float | None = None) -> CheckedDays:
-    """Check packed days by their key, all or as many as `seconds` allow."""
+    """Check all packed days, or those that `seconds` allow, beginning at any user."""
     started = time.monotonic()
     checked = CheckedDays()
-    place: dict[str, Any] = {
-        "user": -(2**63),
-        "series": -(2**15),
-        "feed": -(2**15),
-        "day": "-infinity",
-        "limit": _PAGE_ROWS,
-    }
-    while found := rows.fetch_rows(_PAGE, place):
-        for user_id, series, feed, day, *told in found:
+    ((least, greatest),) = rows.fetch_rows(_USERS)
+    if least is None:
+        return checked
+    # So that one check after the other sees all of them in the end.
+    middle = least if seconds is None else random.randint(least, greatest)  # noqa: S311 - no secret
+    for first, before in ((middle, greatest + 1), (least, middle)):
+        for row in _walk(first, before):
+            if seconds is not None and time.monotonic() - started > seconds:
+                checked.is_complete = False
+                return checked
+            user_id, series, feed, day, *told = row
             checked.number += 1
             if not _is_sound(day, *told):
                 checked.corrupt.append((user_id, DayKey(series, feed, day)))
-        if len(found) < _PAGE_ROWS:
-            break
+    return checked
+
+
+def _walk(first: int, before: int) -> Iterator[Any]:
+    """Yield the packed days of users from `first` to below `before`, by key."""
+    place: dict[str, Any] = {
+        "user": first,
+        "series": -(2**15),
+        "feed": -(2**15),
+        "day": "-infinity",
+        "before": before,
+        "limit": _PAGE_ROWS,
+    }
+    while found := rows.fetch_rows(_PAGE, place):
+        yield from found
         last = found[-1]
         place |= dict(zip(("user", "series", "feed", "day"), last, strict=False))
-        if seconds is not None and time.monotonic() - started > seconds:
-            checked.is_complete = False
-            break
-    return checked
 
 
 def _is_sound(day: date, *told: Any) -> bool:
