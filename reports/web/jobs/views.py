@@ -29,11 +29,16 @@ from reports.queries import (
     JobFilters,
     count_parsing_jobs_per_status,
     get_parsing_job,
+    list_parsing_job_transitions,
     list_parsing_jobs,
     list_report_results,
 )
 from reports.queries.outside import list_outside_reports
-from reports.states import ParsingJobFailureReason
+from reports.states import (
+    ParsingJobFailureReason,
+    ParsingJobStatus,
+    RejectionReason,
+)
 from reports.web.jobs.forms import (
     PAGE_SIZES,
     TAB_LABELS,
@@ -188,6 +193,7 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
         job=job,
         poll_seconds=get_polling_interval_seconds([job]),
         failure=ParsingJobFailureReason.known(job.failure_reason),
+        rejection=_find_rejection(job),
         results=rows,
         flagged=flagged,
         only_flagged=only_flagged,
@@ -278,3 +284,11 @@ def _uuid(text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise Http404 from None
+
+
+def _find_rejection(job: ParsingJob) -> RejectionReason | None:
+    """Return why a person rejected a report, None if its reading failed."""
+    if job.status != ParsingJobStatus.FAILED:
+        return None
+    last = list_parsing_job_transitions(job)[-1:]
+    return next((RejectionReason.known(one.why) for one in last), None)
