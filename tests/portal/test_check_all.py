@@ -92,6 +92,7 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "siege",
         "kills",
         "clients",
+        "generators",
         "lab_exchange",
     ]
 
