@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -10,6 +11,7 @@ from django.test import Client
 from accounts.models import AuditEntry
 from labs.models import CriticalAlert
 from reports.models import ReportResult, TeamCriticalLimit
+from reports.operations.jobs import parsing
 from reports.operations.jobs.parsing import store_parsing_results
 from reports.operations.jobs.status import mark_parsing_job_started
 from reports.parser.checks.critical import (
@@ -22,6 +24,7 @@ from tests.clients import JSON
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job
 from tests.factories.users import make_user
+from tests.outbox import emitted_types
 from tests.reports.operations.jobs.test_critical import make_result
 
 PAGES = "/t/alice-health/sandbox/reports/critical-limits"
@@ -183,3 +186,35 @@ def test_owners_change_limits_on_their_page_and_others_read_them(
     reverted = alice_web.post(f"{PAGES}/calcium/revert/")
     assert reverted.status_code == 302
     assert TeamCriticalLimit.objects.for_tenant(alice_tenant).count() == 1
+
+
+@pytest.mark.django_db
+def test_a_worker_killed_before_it_commits_leaves_nothing_and_the_next_run_all(
+    alice_tenant, monkeypatch
+):
+    job = make_parsing_job(user=make_user(tenant=alice_tenant))
+    report = make_parsed(
+        results=(make_result("Potassium", "6.9", "mmol/L"),),
+        metadata=Metadata(date_collected="2026-11-20"),
+    )
+    monkeypatch.setattr(parsing, "parse_uploaded_files", lambda _job: report)
+    about = {"tenant_pk": alice_tenant.pk, "job_id": job.id}
+
+    def stored():
+        return [
+            rows.objects.for_tenant(alice_tenant).count()
+            for rows in (ReportResult, CriticalAlert)
+        ]
+
+    with monkeypatch.context() as killed:
+        killed.setattr(parsing, "change_status_and_audit", Mock(side_effect=SystemExit))
+        with pytest.raises(SystemExit):
+            parsing.parse_submitted_report(**about)
+    job.refresh_from_db()
+    assert (job.status, stored()) == ("started", [0, 0])
+
+    for _ in range(2):
+        parsing.parse_submitted_report(**about)
+    job.refresh_from_db()
+    assert (job.status, stored()) == ("completed", [1, 1])
+    assert len(emitted_types(alice_tenant)) == 1
