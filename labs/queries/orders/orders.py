@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q
+from django.db.models import OuterRef, Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 PLACED_TEST = (
     "lab_test__markers__versions",
     "lab_test__versions__markers__versions",
+)
+# What build_order reads of the other orders of a transaction.
+_READ_OF_SIBLINGS = (
+    *("tenant_id", "transaction_id", "status", "origin", "parent_id"),
+    *("created_at", "updated_at"),
 )
 _SORTS = {
     "created_at": "created_at",
@@ -79,6 +84,16 @@ def count_orders_of_live_users(*, tenant: Tenant) -> int:
 
 def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
     """Return live orders with all payload data, by a constant number of queries."""
+    return (
+        _live_orders_with_visit(tenant)
+        .select_related(
+            *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
+        )
+        .prefetch_related("events", *PLACED_TEST, "transaction__orders__events")
+    )
+
+
+def _live_orders_with_visit(tenant: Tenant) -> OrderQuerySet:
     appointments = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
     appointment = appointments.exclude(status=AppointmentStatus.CANCELLED).order_by(
         "-created_at"
@@ -87,12 +102,29 @@ def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
         Order.objects.for_tenant(tenant)
         .live()
         .annotate(visit_id=appointment.values("pk")[:1])
-        .select_related(
-            *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
-        )
-        .prefetch_related("events", *PLACED_TEST, "transaction__orders__events")
     )
     return rows
+
+
+def _list_orders_with_details(
+    *, tenant: Tenant, ids: Sequence[UUID]
+) -> dict[UUID, Order]:
+    """Load orders as orders_with_details does, for build_order alone.
+
+    A page has few labs, tests and accounts: each is loaded once, which takes four
+    statements more and a fifth less time than one of each for every order.
+    """
+    siblings = Order.objects.for_tenant(tenant).only(*_READ_OF_SIBLINGS)
+    rows = (
+        _live_orders_with_visit(tenant)
+        .select_related("user", "shipment", "transaction")
+        .prefetch_related(
+            *("lab", "lab_account", "lab_test__lab", "events", *PLACED_TEST),
+            Prefetch("transaction__orders", siblings),
+            "transaction__orders__events",
+        )
+    )
+    return {order.pk: order for order in rows.filter(pk__in=ids)}
 
 
 def get_order_with_details(*, tenant: Tenant, order_id: UUID) -> Order:
@@ -120,10 +152,7 @@ def list_orders_page(
         ]
     )
     # Ids first: the joins of a whole page cost less than those of all that is skipped.
-    found = {
-        order.pk: order
-        for order in orders_with_details(tenant=tenant).filter(pk__in=ids)
-    }
+    found = _list_orders_with_details(tenant=tenant, ids=ids)
     orders = [found[pk] for pk in ids if pk in found]
     for order in orders:
         order.tenant = tenant
