@@ -371,6 +371,18 @@ GARMIN_SIGN_IN_URL: str = env.str(
     "GARMIN_SIGN_IN_URL", default="https://connect.garmin.com"
 )
 GARMIN_TOKEN_URL: str = env.str("GARMIN_TOKEN_URL", default="https://diauth.garmin.com")
+# Our application at Google; without both, Google Health is not offered.
+GOOGLE_HEALTH_CLIENT_ID: str = env.str("GOOGLE_HEALTH_CLIENT_ID", default="")
+GOOGLE_HEALTH_CLIENT_SECRET: str = env.str("GOOGLE_HEALTH_CLIENT_SECRET", default="")
+GOOGLE_HEALTH_API_URL: str = env.str(
+    "GOOGLE_HEALTH_API_URL", default="https://health.googleapis.com"
+)
+GOOGLE_HEALTH_SIGN_IN_URL: str = env.str(
+    "GOOGLE_HEALTH_SIGN_IN_URL", default="https://accounts.google.com"
+)
+GOOGLE_HEALTH_TOKEN_URL: str = env.str(
+    "GOOGLE_HEALTH_TOKEN_URL", default="https://oauth2.googleapis.com"
+)
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -41,6 +41,7 @@ class FakeSource:
     pushes = None
     is_push_only = False
     push_max_bytes = 1024
+    push_status = 200
 
     def __init__(self, name: str) -> None:
         self.name = name

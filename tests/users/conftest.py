@@ -7,6 +7,7 @@ import pytest
 from tests.users.gateways.oura_server import running_oura
 from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.garmin import GarminTwin
+from users.demo.twins.google_health import GoogleHealthTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import running_twin
@@ -99,6 +100,19 @@ def garmin(settings):
         settings.GARMIN_TOKEN_URL = twin.url
         # Our address answers; tests of pushes send to it.
         twin.sender.send = lambda _method, _push: 200
+        yield twin
+
+
+@pytest.fixture
+def google_health(settings):
+    """The twin of Google Health, and the installation's application there."""
+    twin = GoogleHealthTwin()
+    with running_twin(twin):
+        settings.GOOGLE_HEALTH_CLIENT_ID = twin.client_id
+        settings.GOOGLE_HEALTH_CLIENT_SECRET = twin.client_secret
+        settings.GOOGLE_HEALTH_API_URL = twin.url
+        settings.GOOGLE_HEALTH_SIGN_IN_URL = twin.url
+        settings.GOOGLE_HEALTH_TOKEN_URL = twin.url
         yield twin
 
 

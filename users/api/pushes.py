@@ -15,7 +15,7 @@ from portal.lib.errors import NotAllowed, NotFound, TooMany
 from users.gateways.pushes import PushRequest
 from users.operations.pulling.pushes import (
     answer_push_check,
-    find_push_max_bytes,
+    find_push_rules,
     take_source_push,
 )
 
@@ -30,16 +30,16 @@ def receive_source_push(
 ) -> HttpResponse:
     """Take a push, or answer a source that verifies the address.
 
-    Ours: 200, as Polar asks for, also for an account that nobody connected, so that the
-    source goes on; 404 for an unknown address, 403 for what is not of the source, 413
-    for too much, 429 for too often.
+    Ours: 200, as Polar asks for, or what the source expects, also for an account that
+    nobody connected, so that the source goes on; 404 for an unknown address, 403 for
+    what is not of the source, 413 for too much, 429 for too often.
     """
     query = {name: request.GET[name] for name in request.GET}
     try:
         if request.method != "POST":
             answer = answer_push_check(provider=provider, token=token, query=query)
             return JsonResponse(answer)
-        longest = find_push_max_bytes(provider=provider, token=token)
+        longest, accepted = find_push_rules(provider=provider, token=token)
         body = request.read(longest + 1)
         if len(body) > longest:
             return HttpResponse(status=413)
@@ -55,7 +55,7 @@ def receive_source_push(
         return HttpResponse(status=429, headers={"Retry-After": seconds})
     except (NotFound, NotAllowed) as refusal:
         return _refuse(request, 404 if isinstance(refusal, NotFound) else 403)
-    return HttpResponse(status=200)
+    return HttpResponse(status=accepted)
 
 
 def _refuse(request: HttpRequest, status: int) -> HttpResponse:

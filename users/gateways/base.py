@@ -335,6 +335,11 @@ class SourceGateway(Protocol):
         """Return how long a push may be."""
         ...
 
+    @property
+    def push_status(self) -> int:
+        """Return the HTTP status by which a push is accepted."""
+        ...
+
     def with_credentials(
         self,
         credentials: ClientCredentials,

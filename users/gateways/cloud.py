@@ -119,6 +119,7 @@ class CloudGateway(ABC):
     is_push_only: ClassVar[bool] = False
     # Ours: a push names an account and a time.
     push_max_bytes: ClassVar[int] = 64 * 1024
+    push_status: ClassVar[int] = 200
     # The longest time that a call may ask for.
     window_days: ClassVar[int]
 

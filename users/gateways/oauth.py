@@ -6,7 +6,7 @@ The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636).
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -59,6 +59,8 @@ class OAuthServer:
     is_basic: bool = False
     # Of an answer with tokens, the field with the user's ID at the source.
     user_id_field: str = ""
+    # Of the sign-in page, what a source asks for beside RFC 6749.
+    sign_in_fields: Mapping[str, str] = field(default_factory=dict)
     # What a refusal's fields mean, by the errors of RFC 6749, 5.2.
     find_error: Callable[[Mapping[str, Any]], object] = _get_error
     meter: Meter = NO_METER
@@ -89,6 +91,7 @@ def build_oauth_sign_in_url(
         "state": state,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
+        **server.sign_in_fields,
     }
     return f"{server.authorise_url}?{urlencode(parameters)}"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from users.gateways.base import NO_METER, NO_PUSH_KEYS
 from users.gateways.dexcom.gateway import DexcomGateway
 from users.gateways.garmin.gateway import GarminGateway
+from users.gateways.google_health.gateway import GoogleHealthGateway
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.polar.gateway import PolarGateway
 from users.gateways.strava.gateway import StravaGateway
@@ -32,6 +33,7 @@ SOURCE_GATEWAYS: dict[str, SourceGateway] = {
         DexcomGateway(),
         StravaGateway(),
         GarminGateway(),
+        GoogleHealthGateway(),
     )
 }
 

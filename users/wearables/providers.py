@@ -370,6 +370,29 @@ _ALL = (
         ("app",),
         (*_PHONE_HUB, "meal", "stress_level", "cholesterol", "ige", "igg", "note"),
     ),
+    # Of the contract's full set; it can be connected now, and is listed last.
+    Provider(
+        41,
+        "google_health",
+        "Google Health",
+        "oauth",
+        gettext_lazy("Fitbit, Pixel Watch and other sources in Google Health"),
+        ("multiple_sources",),
+        (
+            "activity",
+            "sleep",
+            "sleep_cycle",
+            "workouts",
+            "weight",
+            "fat",
+            "heartrate",
+            "hrv",
+            "blood_oxygen",
+            "steps",
+            "distance",
+            "calories_active",
+        ),
+    ),
 )
 # Slugs that clients know and we name, without a way to connect them.
 _NAMED_ONLY = (
@@ -388,7 +411,6 @@ _NAMED_ONLY = (
     (38, "my_fitness_pal_v2", "MyFitnessPal (second version)"),
     (39, "map_my_fitness", "MapMyFitness"),
     (40, "runkeeper", "Runkeeper"),
-    (41, "google_health", "Google Health"),
 )
 
 # The sources of GET /v2/providers, by slug.

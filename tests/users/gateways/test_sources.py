@@ -9,6 +9,7 @@ def test_each_cloud_source_says_where_its_terms_are_and_when_they_were_checked()
     assert set(terms) == {
         "dexcom_v3",
         "garmin",
+        "google_health",
         "oura",
         "polar",
         "strava",

@@ -28,6 +28,15 @@ from django.core.management import call_command
             ["GARMIN_API_URL", "GARMIN_SIGN_IN_URL", "GARMIN_TOKEN_URL"],
             {"summaries": 3},
         ),
+        (
+            "google_health",
+            [
+                "GOOGLE_HEALTH_API_URL",
+                "GOOGLE_HEALTH_SIGN_IN_URL",
+                "GOOGLE_HEALTH_TOKEN_URL",
+            ],
+            {"points": 4},
+        ),
     ],
 )
 def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from users.demo.twins.dexcom import DexcomTwin
     from users.demo.twins.garmin import GarminTwin
+    from users.demo.twins.google_health import GoogleHealthTwin
     from users.demo.twins.oura import OuraTwin
     from users.demo.twins.polar import PolarTwin
     from users.demo.twins.strava import StravaTwin
@@ -143,6 +144,25 @@ def announce_garmin(twin: GarminTwin, now: datetime) -> None:
     activity = twin.add_activity(now - timedelta(minutes=10), minutes=8)
     if twin.push_url:
         twin.announce("activities", activity)
+
+
+def fill_google_health(twin: GoogleHealthTwin, now: datetime) -> None:
+    """Add a sleep, steps, a heart rate and a run for each of the last days."""
+    for back, waking in _mornings(now):
+        twin.add_sleep(waking - _NIGHT, waking)
+        twin.add_interval("steps", waking, 60, 900 + back * 37 % 500)
+        twin.add_sample(
+            "heart-rate", "heartRate", waking, beatsPerMinute=str(58 + back % 9)
+        )
+        twin.add_exercise(waking - 2 * _NIGHT, minutes=30)
+
+
+def announce_google_health(twin: GoogleHealthTwin, now: datetime) -> None:
+    """Add a short run and announce it, if the push address is known."""
+    start = now - timedelta(minutes=10)
+    twin.add_exercise(start, minutes=8)
+    if twin.push_url:
+        twin.announce("exercise", start, now)
 
 
 def _mornings(now: datetime) -> Iterator[tuple[int, datetime]]:

@@ -13,6 +13,7 @@ from users.demo.twins.dexcom import DexcomTwin
 from users.demo.twins.filling import (
     announce_dexcom,
     announce_garmin,
+    announce_google_health,
     announce_oura,
     announce_polar,
     announce_strava,
@@ -20,6 +21,7 @@ from users.demo.twins.filling import (
     announce_withings,
     fill_dexcom,
     fill_garmin,
+    fill_google_health,
     fill_oura,
     fill_polar,
     fill_strava,
@@ -27,6 +29,7 @@ from users.demo.twins.filling import (
     fill_withings,
 )
 from users.demo.twins.garmin import GarminTwin
+from users.demo.twins.google_health import GoogleHealthTwin
 from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import build_twin_server
@@ -87,6 +90,17 @@ _TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
         announce_garmin,
         ("GARMIN_API_URL", "GARMIN_SIGN_IN_URL", "GARMIN_TOKEN_URL"),
     ),
+    "google_health": (
+        GoogleHealthTwin,
+        build_twin_server,
+        fill_google_health,
+        announce_google_health,
+        (
+            "GOOGLE_HEALTH_API_URL",
+            "GOOGLE_HEALTH_SIGN_IN_URL",
+            "GOOGLE_HEALTH_TOKEN_URL",
+        ),
+    ),
 }
 
 
@@ -113,7 +127,7 @@ class Command(BaseCommand):
             "--push-to",
             default="",
             metavar="URL",
-            help="push address, where it is entered by hand (whoop, garmin)",
+            help="push address, where it is entered by hand (whoop, garmin, Google)",
         )
         parser.add_argument(
             "--lose", type=int, default=0, metavar="PERCENT", help="of announcements"

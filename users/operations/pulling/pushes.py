@@ -87,9 +87,13 @@ def take_source_push(
     return found
 
 
-def find_push_max_bytes(*, provider: str, token: str) -> int:
-    """Return how long a push to an address may be. Raises: push_unknown (404)."""
-    return _find(provider, token).gateway.push_max_bytes
+def find_push_rules(*, provider: str, token: str) -> tuple[int, int]:
+    """Return how long a push to an address may be, and the status that accepts it.
+
+    Raises: push_unknown (404).
+    """
+    gateway = _find(provider, token).gateway
+    return gateway.push_max_bytes, gateway.push_status
 
 
 def ensure_source_pushes(

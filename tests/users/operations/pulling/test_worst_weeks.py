@@ -143,6 +143,15 @@ class GarminPerson(Person):
             self.twin.announce("dailies", found)
 
 
+class GoogleHealthPerson(Person):
+    def live(self, back, *, is_new=False):
+        waking = NOON - back * DAY - 5 * HOUR
+        self.twin.add_sleep(waking - NIGHT, waking)
+        self.count("sleep")
+        if is_new:
+            self.twin.announce("sleep", waking - NIGHT, waking)
+
+
 PEOPLE = {
     "withings": ("withings", WithingsPerson, 601),
     "oura": ("oura_twin", OuraPerson, 429),
@@ -151,6 +160,7 @@ PEOPLE = {
     "dexcom_v3": ("dexcom", DexcomPerson, 429),
     "strava": ("strava", StravaPerson, 429),
     "garmin": ("garmin", GarminPerson, 429),
+    "google_health": ("google_health", GoogleHealthPerson, 429),
 }
 WITHOUT_PUSHES = {"dexcom_v3"}
 
@@ -315,7 +325,10 @@ def test_a_source_at_its_worst_loses_and_doubles_nothing(
     enqueue_due_source_pulls()
     work(connection, clock, twin)
 
-    assert set(twin.sender.statuses) == (set() if provider in WITHOUT_PUSHES else {200})
+    accepted = {find_connection_gateway(connection).push_status}
+    assert set(twin.sender.statuses) == (
+        set() if provider in WITHOUT_PUSHES else accepted
+    )
     assert sent(alice_tenant)[resource] == person.there[resource] == 187
     told = Event.objects.for_tenant(alice_tenant).filter(
         event_type__startswith=f"daily.data.{resource}."

@@ -1,0 +1,1 @@
+"""Gateway to the Google Health API, successor of the Fitbit Web API."""
