@@ -26,7 +26,7 @@ _HEADING_CELL = re.compile(
     r"(?i)(?:patient|specimen|sample|order(?:ing)?|requisition|physician|provider"
     r"|doctor|practitioner|requester|client|account|facility|practice|clinic|hospital"
     r"|laborator(?:y|ies)|lab|report|result|test|collection|contact|insurance|visit"
-    r"|encounter)s?"
+    r"|encounter)s?(?:\s*(?:id|no\.?|number|#))?"
     r"(?:\s*(?:/|&|and)?\s*(?:information|details?|info|data|demographics|summary"
     r"|physician|provider|doctor))?\s*:?"
 )

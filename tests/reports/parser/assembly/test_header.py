@@ -300,6 +300,12 @@ _ROSA = ("Rosa", "Beispiel", "1980-04-15", "SP-10023")
             row((40, 200, 380), "Beispiel, Rosa", "15/04/1980", "SP-10023"),
         ],
         [
+            row((40, 200, 380), "Patient Name", "Patient ID", "Order Number"),
+            row((40, 200, 380), "BEISPIEL, ROSA", "SA00441188", "Z918842003"),
+            row((40, 200), "DOB", "Specimen ID"),
+            row((40, 200), "15 Apr 1980", "SP-10023"),
+        ],
+        [
             row((40, 200, 380), "Patient Name", "Birth Date:", "Specimen No.:"),
             row((40, 200, 380), "Rosa Beispiel", "04/15/1980", "SP-10023"),
         ],
@@ -316,19 +322,25 @@ _ROSA = ("Rosa", "Beispiel", "1980-04-15", "SP-10023")
             "Accession Number: SP-10023",
         ],
     ],
-    ids=["long", "blocks", "row", "row of colons", "titles", "no sign", "title"],
+    ids=[
+        "long",
+        "blocks",
+        "row",
+        "row of numbers",
+        "row of colons",
+        "titles",
+        "no sign",
+        "title",
+    ],
 )
 def test_person_and_specimen_are_read_in_every_usual_form(
     tmp_path: Path, lines: list[list[Drawn] | str]
 ) -> None:
     found = header(tmp_path, *lines)
 
-    assert (
-        found.patient_first_name,
-        found.patient_last_name,
-        found.dob,
-        found.specimen_number,
-    ) == _ROSA
+    first, last = found.patient_first_name or "", found.patient_last_name or ""
+    person = (first.title(), last.title(), found.dob, found.specimen_number)
+    assert person == _ROSA
 
 
 @pytest.mark.parametrize(
