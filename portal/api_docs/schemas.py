@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.api.errors import CONTRACT_TYPES
@@ -18,36 +19,16 @@ if TYPE_CHECKING:
 
 _COMPONENT = "#/components/schemas/"
 _DEEPEST = 6
+_DEEPEST_EXAMPLE = 12
 EXAMPLE_ID = "0b5ad4a5-6d62-4a0d-8d1e-2b6d2f6a9c11"
 _MOMENT = "2026-11-24T14:05:00+00:00"
 _KNOWN_VALUES = re.compile(r"(?:Any case of|Known values|One of):? ([^.;]+)")
-VALUES_BY_NAME: dict[str, Any] = {
-    "first_name": "Ada",
-    "last_name": "Example",
-    "dob": "1990-05-17",
-    "gender": "female",
-    "email": "ada@assay.example",
-    "phone_number": "+15550101",
-    "first_line": "1 Sample Street",
-    "city": "Phoenix",
-    "state": "AZ",
-    "zip": "85004",
-    "zip_code": "85004",
-    "country": "US",
-    "npi": "1234567893",
-    "client_user_id": "patient-20418",
-    "provider": "oura",
-    "slug": "oura",
-    "start_date": "2026-11-01",
-    "end_date": "2026-11-24",
-    "fallback_time_zone": "America/Phoenix",
-    "time_zone": "America/Phoenix",
-    "timezone_offset": -25200,
-    "unit": "bpm",
-    "value": 62,
-    "message": "order created",
-    "resource": "heartrate",
-}
+# Values of examples by name of the field; `parent.name`, of the schema or the field
+# that it is in, precedes `name`. All are of one fictional user and fit together. Only
+# a value that fits the schema of its field counts.
+VALUES_BY_NAME: dict[str, Any] = json.loads(
+    Path(__file__).with_name("example_values.json").read_text()
+)
 _FORMS = {
     "uuid": EXAMPLE_ID,
     "date": "2026-11-24",
@@ -55,6 +36,14 @@ _FORMS = {
     "uri": "https://receiver.example/assay",
     "email": "ada@assay.example",
     "binary": "(file)",
+}
+# Which texts a format takes.
+_TEXTS = {
+    "": re.compile(r""),
+    "uri": re.compile(r"https?://"),
+    "email": re.compile(r"\S+@\S+$"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d$"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\dT\S+[+-]\d\d:\d\d$"),
 }
 
 
@@ -161,32 +150,39 @@ class SchemaReader:
         return Example(status, title, json.dumps(value, indent=2), is_plain=is_plain)
 
     def example(
-        self, schema: Any, name: str = "", *, required: bool = False, depth: int = 0
+        self,
+        schema: Any,
+        name: str = "",
+        *,
+        within: tuple[str, ...] = (),
+        required: bool = False,
+        depth: int = 0,
     ) -> Any:
-        """Return a value of a schema; with `required` its required fields alone."""
+        """Return a value of a schema; with `required` its required fields alone.
+
+        `within` names what the field is in: its schema, and the object or list.
+        """
+        component = _name_component(schema)
         schema = self._follow(schema)
         kind = self._kinds(schema)
-        if name in VALUES_BY_NAME and (
-            isinstance(VALUES_BY_NAME[name], str) == ("string" in kind)
-        ):
-            return VALUES_BY_NAME[name]
-        if depth > _DEEPEST:
+        for known in (*(f"{each}.{name}" for each in within), name):
+            if known in VALUES_BY_NAME and _fits(VALUES_BY_NAME[known], schema, kind):
+                return VALUES_BY_NAME[known]
+        if depth > _DEEPEST_EXAMPLE:
             return None
+        inner: dict[str, Any] = {"required": required, "depth": depth + 1}
         if "object" in kind:
             names: dict[str, Any] = schema.get("properties", {})
             kept = schema.get("required", names) if required else names
+            parents = (component, name or next(reversed(within), ""))
             return {
-                each: self.example(
-                    names[each], each, required=required, depth=depth + 1
-                )
+                each: self.example(names[each], each, within=parents, **inner)
                 for each in names
                 if each in kept
             }
         if "array" in kind:
-            item = self.example(
-                schema.get("items", {}), name, required=required, depth=depth + 1
-            )
-            return [item]
+            items = schema.get("items", {})
+            return [self.example(items, name, within=within, **inner)]
         return self._plain(schema, kind)
 
     def _plain(self, schema: Any, kind: list[str]) -> Any:
@@ -202,8 +198,9 @@ class SchemaReader:
             return None
         if schema.get("format") in _FORMS:
             return _FORMS[schema["format"]]
-        words = _KNOWN_VALUES.search(schema.get("description", ""))
-        return words[1].split(", ")[0] if words else "text"
+        if words := _KNOWN_VALUES.search(schema.get("description", "")):
+            return words[1].split(", ")[0]
+        return None if "null" in kind else "text"
 
     def _type(self, schema: Any) -> str:
         schema = self._follow(schema)
@@ -239,3 +236,25 @@ class SchemaReader:
 def _fault(place: str, name: str, kind: str, message: str) -> dict[str, Any]:
     loc = [place, name] if name else [place]
     return {"loc": loc, "msg": message, "type": kind}
+
+
+def _name_component(schema: Any) -> str:
+    """Return the name of the schema that is referred to, also as one of several."""
+    options = (schema, *schema.get("oneOf", ()), *schema.get("anyOf", ()))
+    named = (each["$ref"] for each in options if "$ref" in each)
+    return str(next(named, "")).removeprefix(_COMPONENT)
+
+
+def _fits(value: Any, schema: Any, kind: list[str]) -> bool:
+    """Return whether an example is one of a schema's values."""
+    if value not in schema.get("enum", [schema.get("const", value)]):
+        return False
+    match value:
+        case None:
+            return "null" in kind
+        case str():
+            texts = _TEXTS.get(schema.get("format", ""))
+            return "string" in kind and texts is not None and bool(texts.match(value))
+        case int():
+            return "number" in kind or "integer" in kind
+    return "number" in kind

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.urls import reverse
+from jsonschema import Draft202012Validator
 
 from portal.api_docs.reference import (
     list_answers_of_operation,
@@ -36,6 +37,25 @@ def test_every_operation_has_a_page_with_all_its_parts(client):
         assert {401, 422} <= told
         for answer in list_answers_of_operation(slug):
             json.loads(answer.text or "null")
+
+
+def test_every_example_is_as_its_schema_and_says_something():
+    made = document()
+    for operation in list_reference_operations().values():
+        described = made["paths"][operation.path][operation.method.lower()]
+        bodies = [(operation.body_example, described.get("requestBody", {}))]
+        bodies += [
+            (answer.text, described["responses"][str(answer.status)])
+            for answer in operation.answers
+            if answer.status < 400
+        ]
+        for text, place in bodies:
+            media = place.get("content", {}).get("application/json")
+            if media is None or not text:
+                continue
+            schema = {**media["schema"], "components": made["components"]}
+            Draft202012Validator(schema).validate(json.loads(text))
+            assert '"text"' not in text.replace('"text":', ""), operation.slug
 
 
 def test_a_call_s_page_tells_how_it_is_made_and_refused(client):

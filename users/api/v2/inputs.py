@@ -56,11 +56,31 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]|$)", re.ASCII)
 class UserInputs(Inputs):
     """A user to create, or on PATCH the fields to change (contract 2.3)."""
 
-    client_user_id = Str(max_length=CLIENT_USER_ID_MAX_LENGTH)
-    fallback_time_zone = TimeZone(required=False, allow_null=True)
-    fallback_birth_date = Date(required=False, allow_null=True)
-    ingestion_start = Date(required=False, allow_null=True)
-    ingestion_end = Date(required=False, allow_null=True)
+    client_user_id = Str(
+        max_length=CLIENT_USER_ID_MAX_LENGTH,
+        help_text="Your ID of the user. It can't contain an email address or a phone"
+        " number.",
+    )
+    fallback_time_zone = TimeZone(
+        required=False,
+        allow_null=True,
+        help_text="IANA name. Data of sources that send no time zone is read in it;"
+        " default: UTC",
+    )
+    fallback_birth_date = Date(
+        required=False,
+        allow_null=True,
+        help_text="For heart rate zones where a source gives no birth date",
+    )
+    ingestion_start = Date(
+        required=False, allow_null=True, help_text="Earlier data is dropped on arrival"
+    )
+    ingestion_end = Date(
+        required=False,
+        allow_null=True,
+        help_text="Later data is dropped on arrival; seven days after it all sources"
+        " are paused",
+    )
 
 
 class UndoDeleteInputs(Inputs):
