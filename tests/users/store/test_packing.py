@@ -480,3 +480,41 @@ def _wait_until_blocked(pid):
             if cursor.fetchone()[0]:
                 return
     raise AssertionError("it did not wait")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_reads_while_days_are_packed_sees_each_sample_once(alice_tenant):
+    user = make_user(tenant=alice_tenant)
+    samples = beats(*range(-80, 80))
+    write(user, samples)
+    is_packed = Event()
+
+    def look():
+        seen = set()
+        try:
+            while True:
+                is_last = is_packed.is_set()
+                seen.add(tuple(row[0] for row in read(user)))
+                found = find_sample_extents(user_id=user.pk)
+                counted = count_samples_by_series(
+                    user_id=user.pk,
+                    extents=found,
+                    start=NOON - 90 * HOUR,
+                    end=NOON + 90 * HOUR,
+                    most=1000,
+                )
+                assert list(counted.values()) == [160]
+                if is_last:
+                    return seen
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        readers = [pool.submit(look) for _ in range(2)]
+        for day in range(-4, 5):
+            pack(user, NOON.replace(hour=0) + timedelta(days=day))
+        is_packed.set()
+        seen = set.union(*(reader.result(60) for reader in readers))
+
+    assert seen == {tuple(moment for _, moment in samples)}
+    assert not Sample.objects.exists()
