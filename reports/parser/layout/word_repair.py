@@ -32,6 +32,20 @@ _PER_UNITS = re.compile(r"^([mkµμu]?U)[l|](?=/)")
 _LITRES = frozenset({"I/I", "l/I", "I/l", "|/|", "l/|", "|/l"})
 # A stroke that was lost between an amount and a volume.
 _STROKE_LOST = re.compile(r"(?P<amount>[munpµμ]?(?:g|mol))(?P<volume>d?L)")
+# Signs of units that are read for one another, where what comes out is a unit.
+_UNIT_SIGNS = (
+    (re.compile(r"(?<=[A-Za-z%]/)([dmuµ]?)[1iI|]$"), r"\1l"),  # g/d1, mmol/I
+    (re.compile(r"(?<=\dE\d/|.[\^*]\d/)([uµ]?)[1iI|]$"), r"\1l"),  # 10^3/u1
+    (re.compile(r"(?<=mo)[1I|](?=/)"), "l"),
+    (re.compile(r"^f[1I|]$"), "fl"),
+    (re.compile(r"^(?:([mnpuµ])[9q](?=/)|[9q](?=/d[lL1I]$))"), r"\1g"),  # mq/dL, 9/dL
+    (re.compile(r"^([pP])q$"), r"\1g"),
+    (re.compile(r"^[°o0]/[o0]$"), "%"),
+    (re.compile(r"(?i)(?<=/cu)(?:rnm|mrn|nm|mn|rn|m)$"), "mm"),  # cells/cumrn
+    (re.compile(r"(?<=^10)[A~'`´](?=\d+/)|(?<=^[xX]10)[A~'`´](?=\d+/)"), "^"),
+    (re.compile(r"^[1I|](?=akhs?/)"), "l"),
+    (re.compile(r"^(mi)(?:[1I|]l|l[1I|])(?=(?:ion)?s?/)"), r"\1ll"),
+)
 # Of a range, in which a point or a dash was taken for a colon, a speck for a point.
 _COLON = re.compile(r"(?P<whole>\d+):(?P<rest>\d+\s*[-–]\s*\d+\.\d)")
 _COLON_FOR_DASH = re.compile(r"(?P<low>\d+\.\d+):(?P<high>\d+\.\d+)")
@@ -158,7 +172,10 @@ def repair_misread_unit(text: str) -> str:
             return litre
     if match := _STROKE_LOST.fullmatch(text):
         return f"{match['amount']}/{match['volume']}"
-    return text
+    mended = text
+    for signs, right in _UNIT_SIGNS:
+        mended = signs.sub(right, mended)
+    return mended if mended != text and is_unit(mended) else text
 
 
 def repair_misread_title_word(text: str) -> str:

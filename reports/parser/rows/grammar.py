@@ -51,7 +51,8 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<per>/\s*[^\W\d_]{1,5})"
 )
 _SPELT_UNIT = re.compile(
-    rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_]{{3,14}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?)"
+    rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_][^\W_]{{2,13}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?"
+    r"|%\s(?:of\s)?[^\W\d_]{2,14}|N/?A)"
 )
 _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
@@ -69,6 +70,8 @@ _INNER_ROW = re.compile(
     rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
 )
 _FIRST_QUANTITY = re.compile(rf"{NUMBER}\s+(?P<unit>\S+)\s+[^\W\d_]{{3}}")
+_WITH_RANGE = re.compile(r"(?P<value>[^()\[\]]+?)\s*(?P<rest>[(\[][^()\[\]]+[)\]])")
+_NO_UNIT = frozenset({"NA", "N/A"})
 _BOXES = re.compile(r"[0Oo□]{4,}")
 _LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
 _NAME_WORD = re.compile(r"[^\W\d_]{3}")
@@ -192,6 +195,15 @@ def _take_unit_from_value(fields: Fields) -> Fields:
     )
 
 
+def _drop_range_from_value(fields: Fields) -> Fields:
+    """'98 microns (Normal: 70 - 100)' as a value holds its own range."""
+    match = _WITH_RANGE.fullmatch(fields.value)
+    if match is None or not fields.range or fields.range not in match["rest"]:
+        return fields
+    words = find_words_with_text(fields.value_words, match["value"])
+    return replace(fields, value=match["value"], value_words=words)
+
+
 def _take_spelt_unit_from_value(fields: Fields) -> Fields:
     """'88 arb. units' as a value has a unit, though none that is known."""
     match = _SPELT_UNIT.fullmatch(fields.value)
@@ -200,10 +212,13 @@ def _take_spelt_unit_from_value(fields: Fields) -> Fields:
     if is_laboratory_mark(match["rest"]) or is_range_status_text(match["rest"]):
         return fields
     words = fields.value_words
+    value_words = find_words_with_text(words, match["value"])
+    if match["rest"] in _NO_UNIT:
+        return replace(fields, value=match["value"], value_words=value_words)
     return replace(
         fields,
         value=match["value"],
-        value_words=find_words_with_text(words, match["value"]),
+        value_words=value_words,
         units=match["rest"],
         units_words=find_words_with_text(words, match["rest"]),
     )
@@ -254,7 +269,8 @@ def _take_unit_before_range(fields: Fields) -> Fields:
         return fields
     for n in range(1, min(len(words), _LONGEST_UNIT)):
         unit, rest = " ".join(words[:n]), " ".join(words[n:])
-        if is_unit(unit) and not is_numeric_value(unit) and looks_like_range(rest):
+        sure = is_unit(unit) and not is_numeric_value(unit) and not unit.endswith(":")
+        if sure and not (unit.isalpha() and len(unit) > 2) and looks_like_range(rest):
             found = replace(
                 fields,
                 units=unit,
@@ -351,6 +367,7 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 
 _RULES = (
+    _drop_range_from_value,
     _drop_unit_before_range,
     _take_unit_from_value,
     _take_spelt_unit_from_value,

@@ -97,7 +97,10 @@ def read_row_fields_by_column(
     if has_limits and not printed_range:
         ends = [join_word_texts(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
         range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
-        printed_range = " - ".join(filter(None, ends))
+        low, high = ends
+        printed_range = f"{low} - {high}" if low and high else ""
+        if low or high:
+            printed_range = printed_range or (f"≥ {low}" if low else f"≤ {high}")
     if flag is None and len(unit_words) > 1:
         flag, unit_words = _split_flag(unit_words)
         printed_unit = join_word_texts(unit_words)

@@ -46,13 +46,15 @@ _PERCENT = re.compile(rf"((?:{COMPARATOR}\s*)?{NUMBER})\s*%")
 _NOTED_UNIT = re.compile(
     r"mill(?:ion)?s?|min(?:ute)?s|(?:\S+\s+)?\(calc\.?(?:ulated)?\)|/\s*10+\s*[A-Za-z]+|[xX×]?\s*10\s*\^?\s*/\s*\S+"
     r"|/\s*[hl]\.?p\.?f\.?|[xX×]\s*E\s*\d{1,2}\s*/\s*\S+"
-    r"|mm\s+(?:(?:at|in|after)\s+)?(?:the\s+)?(?:end\s+of\s+)?(?:the\s+)?"
-    r"(?:1|1st|first|one)\s+h(?:ou)?r",
+    r"|mm\s*\(?(?:(?:at|in|after)\s+)?(?:the\s+)?(?:end\s+of\s+)?(?:the\s+)?"
+    r"(?:1|1st|first|one)\s+h(?:ou)?rs?\.?\)?",
     re.IGNORECASE,
 )
 _TWICE = re.compile(
     rf"(?P<first>{NUMBER}\s*\S+)\s*(?:\(|/(?=\s)|soit|resp\.)\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
 )
+# Within which blood cells sink, of the unit '12 mm (1 hr)'.
+_HOUR = re.compile(r"(?i)1 h(?:(?:ou)?rs?)?\.?")
 _WORDED_THEN_UNIT = re.compile(
     r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
 )
@@ -251,11 +253,12 @@ def strip_status_words_from_name(text: str) -> str:
 def find_unit_in_range(text: str) -> str | None:
     """Return the unit after the numbers or words of a range: '13.0 - 17.0 g/dL'."""
     plain = text.strip()
-    for match in _RANGE_THEN_UNIT.finditer(plain):
+    for n, match in enumerate(_RANGE_THEN_UNIT.finditer(plain)):
         unit = plain[match.end() :].strip()
         if unit.count(")") > unit.count("("):
             unit = unit.rstrip(")")
-        if unit and is_unit(unit):
+        # Behind the last of several ranges a mere word may be of that one alone.
+        if unit and is_unit(unit) and not (n and unit.isalpha()):
             return unit
     finding, _, unit = plain.rpartition(" ")
     per_field = unit.startswith("/") and is_unit(unit)
@@ -265,7 +268,7 @@ def find_unit_in_range(text: str) -> str | None:
 def split_value_in_two_units(text: str) -> tuple[str, str, str] | None:
     """Split a value given in two units, '5.9 % (41 mmol/mol)'."""
     match = _TWICE.fullmatch(text.strip())
-    if match is None:
+    if match is None or _HOUR.fullmatch(f"{match['second']} {match['unit']}"):
         return None
     if not is_unit(match["unit"]) and not _STRANGE_UNIT.fullmatch(match["unit"]):
         return None

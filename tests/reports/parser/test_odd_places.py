@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from reports.parser.layout.word_repair import repair_misread_unit
 from reports.parser.pages import Page, Word
 from reports.parser.parsing import parse_report_pages
 
@@ -196,3 +197,61 @@ def test_findings_of_a_smear_are_results_and_sentences_of_it_are_not():
         ("Parasites", "Not seen", None),
     ]
     assert rows[2].loinc_matches[0].loinc_code == "6742-1"
+
+
+def test_words_behind_a_number_are_its_unit_and_never_part_of_the_value():
+    rows = rows_of(
+        "Sodium: 140 mmol/L (Normal: 135 - 145)\n"
+        "Urea: 28 mg/dL (Normal: 15 - 40)\n"
+        "Calcium: 9.1 mg/dL (Normal: 8.6 - 10.2)\n"
+        "ESR: 12 mm (1 hr) (Normal: 0 - 15)\n"
+        "INR: 1.1 NA (Normal: 0.8 - 1.2)\n"
+        "MCV: 88 microns (Normal: 80 - 100)\n"
+    )
+
+    assert [row[:3] for row in rows[3:]] == [
+        ("ESR", "12", "mm (1 hr)"),
+        ("INR", "1.1", ""),
+        ("MCV", "88", "microns"),
+    ]
+
+
+def test_a_limit_alone_in_its_column_is_a_range_open_to_one_side():
+    page = page_of(
+        HEAD
+        + "Test Name        Result    Units      Low     High\n"
+        + "Haemoglobin      13.2      g/dL       13.0    17.0\n"
+        + "CRP              9.1       mg/L               5.0\n"
+        + "HDL              45        mg/dL      40\n"
+    )
+
+    rows = parse_report_pages([page]).results
+
+    assert [
+        (row.reference_range, row.min_reference_range, row.max_reference_range)
+        for row in rows
+    ] == [("13.0 - 17.0", 13.0, 17.0), ("≤ 5.0", None, 5.0), ("≥ 40", 40.0, None)]
+
+
+@pytest.mark.parametrize(
+    ("read", "printed"),
+    [
+        ("mg/di", "mg/dl"),
+        ("uIU/m1", "uIU/ml"),
+        ("mmo1/L", "mmol/L"),
+        ("10^3/u1", "10^3/ul"),
+        ("10A3/uL", "10^3/uL"),
+        ("q/dL", "g/dL"),
+        ("cells/cum", "cells/cumm"),
+        ("Cells/Cunm", "Cells/Cumm"),
+        ("1akhs/cumm", "lakhs/cumm"),
+        ("o/o", "%"),
+        # No unit, or one as it is: nothing is corrected.
+        ("9/uL", "9/uL"),
+        ("1/1", "1/1"),
+        ("A/G", "A/G"),
+        ("cumm", "cumm"),
+    ],
+)
+def test_signs_of_a_unit_in_a_picture_are_corrected_towards_units_alone(read, printed):
+    assert repair_misread_unit(read) == printed
