@@ -39,7 +39,7 @@ def test_the_providers_are_a_bare_array(alice_api, settings, path):
         "description": "Continuous glucose monitoring",
         "logo": "https://assay.example/logos/dexcom_v3.svg",
         "auth_type": "oauth",
-        "supported_resources": ["glucose"],
+        "supported_resources": ["glucose", "insulin_injection", "carbohydrates"],
     }
 
 
@@ -94,7 +94,11 @@ def test_a_users_sources_carry_their_status(
                 "status": "connected",
                 "external_user_id": "x1",
                 "error_details": None,
-                "resource_availability": {"glucose": available},
+                "resource_availability": {
+                    "glucose": available,
+                    "insulin_injection": available,
+                    "carbohydrates": available,
+                },
             },
             {
                 "name": "Strava",
