@@ -324,6 +324,9 @@ MLLP_KEY: str = env.str("MLLP_KEY", default="")
 MLLP_UNENCRYPTED_NETWORKS: list[str] = env.list("MLLP_UNENCRYPTED_NETWORKS", default=[])
 # Private networks in which labs may be called; public addresses always may.
 LAB_NETWORKS: list[str] = env.list("LAB_NETWORKS", default=[])
+# DNS servers that have the keys of signed mails, `address` or `address#port`; empty:
+# those of the system.
+MAIL_DNS_SERVERS: list[str] = env.list("MAIL_DNS_SERVERS", default=[])
 
 # Sources
 

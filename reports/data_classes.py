@@ -15,7 +15,10 @@ DATA_CLASSES = {
     "unread_reports": DataClass(
         rank=50,
         title=gettext_lazy("Failed and rejected reports"),
-        says=gettext_lazy("Reports that failed or were rejected, with their files."),
+        says=gettext_lazy(
+            "Reports that failed, and reports and documents that were rejected, with"
+            " their files."
+        ),
         count=count_old_failed_reports,
         remove=delete_old_failed_reports,
     ),

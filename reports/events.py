@@ -41,6 +41,30 @@ _PARSING_JOB: dict[str, Any] = {
     },
 }
 
+_DOCUMENT: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        "id",
+        "status",
+        "reason",
+        "source",
+        "order_id",
+        "job_id",
+        "received_at",
+        "resolved_at",
+    ],
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "status": {"type": "string"},
+        "reason": {"type": ["string", "null"]},
+        "source": {"type": "string", "enum": ["mail", "upload"]},
+        "order_id": {"type": ["string", "null"], "format": "uuid"},
+        "job_id": {"type": ["string", "null"], "format": "uuid"},
+        "received_at": {"type": "string", "format": "date-time"},
+        "resolved_at": {"type": ["string", "null"], "format": "date-time"},
+    },
+}
+
 EVENT_TYPES = (
     EventType(
         "lab_report.parsing_job.created",
@@ -51,5 +75,17 @@ EVENT_TYPES = (
         "lab_report.parsing_job.updated",
         "A job completed, failed, needs review, or was held or released.",
         _PARSING_JOB,
+    ),
+    EventType(
+        "lab_report.unmatched_document.created",
+        "A document came, by mail or upload, that matches no order. Its user is the nil"
+        " UUID.",
+        _DOCUMENT,
+    ),
+    EventType(
+        "lab_report.unmatched_document.updated",
+        "An unmatched document was matched, rejected or restored. Its user is that of"
+        " the order, else the nil UUID.",
+        _DOCUMENT,
     ),
 )

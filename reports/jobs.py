@@ -6,6 +6,11 @@ from uuid import UUID
 
 from accounts.models import Tenant
 from portal.lib.jobs.jobs import periodic_job, tenant_job
+from reports.operations.documents.reading import (
+    leave_unreadable_document,
+    read_document,
+)
+from reports.operations.documents.receiving import READ_JOB
 from reports.operations.jobs.parsing import (
     INSPECT_JOB,
     PARSE_JOB,
@@ -18,6 +23,12 @@ from reports.operations.jobs.rereading import (
     REREAD_JOB,
     fail_rereading_after_retries,
     parse_report_again,
+)
+from reports.operations.mail.polling import (
+    POLL_JOB,
+    delete_old_mails,
+    enqueue_mailbox_polls,
+    poll_report_mailbox,
 )
 from reports.operations.reading.files import delete_orphan_report_files
 from reports.operations.reading.page_images import (
@@ -74,3 +85,32 @@ def receive_lab_document_job(*, tenant_pk: int, document_id: str) -> None:
 def delete_orphan_report_files_job() -> None:
     """Delete files without a row."""
     delete_orphan_report_files()
+
+
+def leave_unreadable_document_job(*, tenant_pk: int, document_id: str) -> None:
+    """Leave a document to a person after all runs of its reading failed."""
+    leave_unreadable_document(tenant_pk=tenant_pk, document_id=UUID(document_id))
+
+
+@tenant_job(READ_JOB, queue="parsing", on_give_up=leave_unreadable_document_job)
+def read_document_job(*, tenant_pk: int, document_id: str) -> None:
+    """Read a document without an order and match it."""
+    read_document(tenant_pk=tenant_pk, document_id=UUID(document_id))
+
+
+@tenant_job(POLL_JOB)
+def poll_mailbox_job(*, tenant_pk: int) -> None:
+    """Poll a team's mailbox."""
+    poll_report_mailbox(tenant=Tenant.objects.select_related("team").get(pk=tenant_pk))
+
+
+@periodic_job("*/2 * * * *", "reports.poll_mailboxes")
+def poll_mailboxes_job() -> None:
+    """Poll all mailboxes."""
+    enqueue_mailbox_polls()
+
+
+@periodic_job("50 3 * * *", "reports.mail_cleanup")
+def delete_old_mails_job() -> None:
+    """Delete what is known of old mails."""
+    delete_old_mails()

@@ -11,6 +11,7 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
+from reports.web.documents.views import count_documents_to_match
 from reports.web.jobs.overview import (
     build_reports_overview_part,
     count_reports_needing_attention,
@@ -20,6 +21,16 @@ from reports.web.review.queue import count_open_reviews
 
 PAGES = PageContributions(
     navigation=(
+        NavLink(
+            group=NavGroup.LABS,
+            rank=45,
+            section="documents",
+            words=gettext_lazy("Unmatched documents"),
+            icon="doc",
+            path_name="reports:documents",
+            areas=(Area.ORDERS, Area.REPORTS),
+            count=count_documents_to_match,
+        ),
         NavLink(
             group=NavGroup.LABS,
             rank=50,

@@ -8,12 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from reports.queries import list_report_results
-from reports.states import HoldReason, ParsingJobFailureReason, ParsingJobStatus
+from reports.states import (
+    DocumentReason,
+    DocumentStatus,
+    HoldReason,
+    ParsingJobFailureReason,
+    ParsingJobStatus,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reports.models import ParsingJob, ReportResult
+    from reports.models import ParsingJob, ReportResult, UnmatchedDocument
 
 
 class LoincMatchAnswer(TypedDict):
@@ -236,7 +242,7 @@ def build_report_data(
             result["provenance"] = _provenance(row)
         results.append(result)
     return {
-        "metadata": _metadata(metadata),
+        "metadata": build_report_metadata(metadata),
         "results": results,
         "hold_reasons": list(hold_reasons),
     }
@@ -276,7 +282,8 @@ def _match(match: Mapping[str, Any]) -> LoincMatchAnswer:
     }
 
 
-def _metadata(read: Mapping[str, str | None]) -> ReportMetadataAnswer:
+def build_report_metadata(read: Mapping[str, str | None]) -> ReportMetadataAnswer:
+    """Return a report's header. Source: Contract 7.4."""
     return {
         "patient_first_name": read.get("patient_first_name"),
         "patient_last_name": read.get("patient_last_name"),
@@ -308,4 +315,37 @@ def _result(row: ReportResult, *, is_reviewed: bool) -> ReportResultAnswer:
         "is_above_max_range": row.is_above_max_range,
         "is_below_min_range": row.is_below_min_range,
         "is_reviewed": is_reviewed,
+    }
+
+
+class DocumentAnswer(TypedDict):
+    """A document without an order, without patient details, in events and lists.
+
+    `reason` says why no order was found, null while it is read. `source` is `mail` or
+    `upload`. Enumerations may gain values.
+    """
+
+    id: str
+    status: Annotated[str, DocumentStatus]
+    reason: Annotated[str, DocumentReason] | None
+    source: str
+    order_id: str | None
+    job_id: str | None
+    received_at: str
+    resolved_at: str | None
+
+
+def build_document_event(document: UnmatchedDocument) -> DocumentAnswer:
+    """Return a document without an order; no patient details."""
+    return {
+        "id": str(document.pk),
+        "status": document.status,
+        "reason": document.reason or None,
+        "source": "mail" if document.mail_id else "upload",
+        "order_id": str(document.order_id) if document.order_id else None,
+        "job_id": str(document.job_id) if document.job_id else None,
+        "received_at": document.received_at.isoformat(),
+        "resolved_at": document.resolved_at.isoformat()
+        if document.resolved_at
+        else None,
     }

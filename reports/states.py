@@ -239,3 +239,119 @@ PATIENT_REASONS = {
 }
 ORDER_REASONS = {HoldReason.ORDER_MISMATCH, HoldReason.ORDER_UNCONFIRMED}
 DUPLICATE_REASONS = {HoldReason.DUPLICATE_REPORT, HoldReason.DUPLICATE_SPECIMEN}
+
+
+class DocumentStatus(OpenChoices):
+    """Where a document that came without an order stands (Ours)."""
+
+    READING = "reading", gettext_lazy("Processing")
+    UNMATCHED = "unmatched", gettext_lazy("Unmatched")
+    MATCHED = "matched", gettext_lazy("Matched")
+    REJECTED = "rejected", gettext_lazy("Rejected")
+
+
+DOCUMENT_MOVES = Transitions(
+    {
+        DocumentStatus.READING: {DocumentStatus.UNMATCHED, DocumentStatus.MATCHED},
+        DocumentStatus.UNMATCHED: {DocumentStatus.MATCHED, DocumentStatus.REJECTED},
+        DocumentStatus.MATCHED: set(),
+        DocumentStatus.REJECTED: {DocumentStatus.UNMATCHED},
+    }
+)  # Ours, as of lab reports by message: a rejection that was wrong can be undone.
+
+
+class DocumentReason(OpenChoices):
+    """Why a document was not matched to an order (Ours)."""
+
+    NO_ORDER = "no_order", gettext_lazy("No matching order")
+    SEVERAL_ORDERS = "several_orders", gettext_lazy("Several orders match")
+    PERSON_DIFFERS = "person_differs", gettext_lazy("Patient differs from the order")
+    SEVERAL_PATIENTS = (
+        "several_patients",
+        gettext_lazy("Pages name several patients"),
+    )
+    NOTHING_ORDERED = "nothing_ordered", gettext_lazy("Has nothing that was ordered")
+    NOT_EXPECTED = (
+        "not_expected",
+        gettext_lazy("Order does not accept results in its current status"),
+    )
+    UNREADABLE = "unreadable", gettext_lazy("Could not be read")
+    REVIEW_DISABLED = (
+        "review_disabled",
+        gettext_lazy("Report reading or clinician review is turned off"),
+    )
+
+
+class MailOutcome(OpenChoices):
+    """What became of a mail (Ours)."""
+
+    ACCEPTED = "accepted", gettext_lazy("Accepted")  # its documents are stored
+    HELD = "held", gettext_lazy("Held")  # judged again at the next poll
+    REFUSED = "refused", gettext_lazy("Refused")  # nothing of it is stored
+
+
+class MailReason(OpenChoices):
+    """Why a mail was refused or is held (Ours); files add the codes of uploads."""
+
+    SENDER_UNCLEAR = "sender_unclear", gettext_lazy("No single sender address")
+    SENDER_NOT_LISTED = "sender_not_listed", gettext_lazy("Sender is not on the list")
+    NOT_SIGNED = "not_signed", gettext_lazy("No DKIM signature of the sender's domain")
+    SIGNATURE_INVALID = "signature_invalid", gettext_lazy("DKIM signature is not valid")
+    OWN_MAIL = "own_mail", gettext_lazy("Sent by this mailbox or this server")
+    AUTOMATIC_REPLY = "automatic_reply", gettext_lazy("Automatic reply or bounce")
+    MAILING_LIST = "mailing_list", gettext_lazy("Mailing list or bulk mail")
+    MAIL_TOO_LARGE = "mail_too_large", gettext_lazy("Mail is larger than 16 MB")
+    MAIL_MALFORMED = "mail_malformed", gettext_lazy("Mail can't be read")
+    MAIL_REMOVED = "mail_removed", gettext_lazy("Removed from the mailbox")
+    NO_DOCUMENT = "no_document", gettext_lazy("No PDF, JPEG or PNG attached")
+    KNOWN_DOCUMENT = "known_document", gettext_lazy("Received before")
+    TOO_MANY_FILES = "too_many_files", gettext_lazy("More than 8 files attached")
+    FILE_TOO_LARGE = "file_too_large", gettext_lazy("Attachments are over 10 MB")
+    EMPTY_FILE = "empty_file", gettext_lazy("An attachment is empty")
+    UNSUPPORTED_FILE = (
+        "unsupported_file_type",
+        gettext_lazy("An attachment is no PDF, JPEG or PNG"),
+    )
+    MISMATCH = (
+        "file_type_mismatch",
+        gettext_lazy("An attachment's content does not match its type"),
+    )
+    ENCRYPTED = "encrypted_file", gettext_lazy("A PDF is encrypted")
+    UNREADABLE = "unreadable_file", gettext_lazy("An attachment is damaged")
+    TOO_MANY_PIXELS = "too_many_pixels", gettext_lazy("An image is too large")
+    INFECTED = "file_infected", gettext_lazy("The malware scanner rejected a file")
+    PARSING_OFF = (
+        "parsing_not_enabled",
+        gettext_lazy("Report reading is turned off for this team"),
+    )
+    DNS_UNAVAILABLE = (
+        "dns_unavailable",
+        gettext_lazy("DNS did not answer, so the signature can't be checked"),
+    )
+    SCANNER_UNAVAILABLE = (
+        "scanner_unavailable",
+        gettext_lazy("The malware scanner did not answer"),
+    )
+    STORAGE_UNAVAILABLE = (
+        "storage_unavailable",
+        gettext_lazy("The file storage did not answer"),
+    )
+
+
+class MailboxFault(OpenChoices):
+    """Why a mailbox could not be polled (Ours)."""
+
+    UNREACHABLE = "unreachable", gettext_lazy("the server does not answer")
+    NOT_ALLOWED = "not_allowed", gettext_lazy("the address is private")
+    TLS = "tls", gettext_lazy("the server's certificate is not valid")
+    SIGN_IN = "sign_in", gettext_lazy("the server refused the user name or password")
+    FOLDER = "folder", gettext_lazy("there is no such folder")
+    PROTOCOL = "protocol", gettext_lazy("the server's answer can't be understood")
+
+
+class MailEncryption(OpenChoices):
+    """How a connection to a mail server is encrypted (Ours)."""
+
+    TLS = "tls", gettext_lazy("TLS (port 993)")
+    STARTTLS = "starttls", gettext_lazy("STARTTLS (port 143)")
+    NONE = "none", gettext_lazy("None, on this machine only")

@@ -149,6 +149,14 @@ DESCRIPTIONS = {
     "list_outside_reports": "Newest first, from the health records that a user "
     "imported. Nobody on your team has reviewed them, and they are not results of an "
     "order.",
+    "create_unmatched_document": "The document, which is read by a worker. It becomes "
+    "a report of its order, or waits for a member.",
+    "list_unmatched_documents": "A page of documents without patient details, and "
+    "their number.",
+    "get_unmatched_document": "A document with what it prints and the orders that it "
+    "may belong to.",
+    "match_unmatched_document": "A document that is a report of the order now.",
+    "reject_unmatched_document": "A document that belongs to no order.",
     "move_parsing_job": "A job that is pending review belongs to another order of its "
     "user, or to none.",
     "list_critical_limits": "The limits that values of lab reports are judged by: "
@@ -311,6 +319,15 @@ EVENTS = {
     "release_parsing_job": ("lab_report.parsing_job.updated",),
     "reject_parsing_job": ("lab_report.parsing_job.updated",),
     "move_parsing_job": ("lab_report.parsing_job.updated",),
+    "create_unmatched_document": (
+        "lab_report.unmatched_document.created",
+        "lab_report.parsing_job.created",
+    ),
+    "match_unmatched_document": (
+        "lab_report.unmatched_document.updated",
+        "lab_report.parsing_job.created",
+    ),
+    "reject_unmatched_document": ("lab_report.unmatched_document.updated",),
     "connect_demo_source": ("provider.connection.created",),
     "record_workout_stream": (
         "daily.data.workout_stream.created",

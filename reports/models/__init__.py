@@ -11,6 +11,7 @@ from .jobs import (
     ReportFile,
     ReportResult,
 )
+from .mail import ReceivedMail, ReportMailbox, UnmatchedDocument
 from .outside import OutsideReport, OutsideReportQuerySet
 from .reviews import (
     Rereading,
@@ -29,7 +30,9 @@ __all__ = [
     "ParsingJob",
     "ParsingJobQuerySet",
     "ParsingJobTransition",
+    "ReceivedMail",
     "ReportFile",
+    "ReportMailbox",
     "ReportResult",
     "Rereading",
     "Review",
@@ -39,4 +42,5 @@ __all__ = [
     "ReviewRowVersion",
     "Signature",
     "TeamCriticalLimit",
+    "UnmatchedDocument",
 ]

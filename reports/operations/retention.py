@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from django.db import transaction
+
 from labs.queries.results.critical import select_reports_with_open_alert
 from portal.lib.database.retention import (
     COUNTED_UP_TO,
@@ -12,14 +14,19 @@ from portal.lib.database.retention import (
     count_rows_and_find_oldest,
     delete_rows_in_batches,
 )
-from reports.models import OutsideReport, ParsingJob
-from reports.operations.reading.files import delete_parsing_jobs
-from reports.states import ParsingJobStatus
+from reports.models import OutsideReport, ParsingJob, UnmatchedDocument
+from reports.operations.reading.files import (
+    delete_parsing_jobs,
+    delete_stored_report_files,
+)
+from reports.states import DocumentStatus, ParsingJobStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
     from uuid import UUID
+
+    from django.db.models import QuerySet
 
     from accounts.models import Tenant
     from reports.models import OutsideReportQuerySet
@@ -30,15 +37,21 @@ _STEP = 50
 
 
 def count_old_failed_reports(tenant: Tenant, before: datetime) -> Aged:
-    """Count failed reports that ended before a moment."""
-    return count_rows_and_find_oldest(
+    """Count failed reports and rejected documents that ended before a moment."""
+    failed = count_rows_and_find_oldest(
         _ended(tenant, before, ParsingJobStatus.FAILED), "finished_at"
     )
+    rejected = count_rows_and_find_oldest(_rejected(tenant, before), "resolved_at")
+    oldest = [one.oldest for one in (failed, rejected) if one.oldest]
+    return Aged(failed.number + rejected.number, min(oldest, default=None))
 
 
 def delete_old_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old failed reports with their files."""
-    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
+    """Delete old failed reports and rejected documents with their files."""
+    yield from _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
+    yield from delete_rows_in_batches(
+        _rejected(tenant, before), step=_STEP, remove=partial(_drop_documents, tenant)
+    )
 
 
 def count_old_completed_reports(tenant: Tenant, before: datetime) -> Aged:
@@ -89,3 +102,17 @@ def _drop(tenant: Tenant, keys: list[UUID]) -> None:
     delete_parsing_jobs(
         tenant.pk, ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys)
     )
+
+
+def _rejected(tenant: Tenant, before: datetime) -> QuerySet[UnmatchedDocument]:
+    found: QuerySet[UnmatchedDocument] = UnmatchedDocument.objects.for_tenant(
+        tenant
+    ).filter(status=DocumentStatus.REJECTED, resolved_at__lt=before)
+    return found
+
+
+def _drop_documents(tenant: Tenant, keys: list[UUID]) -> None:
+    documents = UnmatchedDocument.objects.for_tenant(tenant).filter(pk__in=keys)
+    names = list(documents.values_list("stored_as", flat=True))
+    documents.delete()
+    transaction.on_commit(partial(delete_stored_report_files, names))

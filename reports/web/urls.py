@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path
 
+from reports.web.documents import views as documents
 from reports.web.jobs import (
     history,
     holds,
@@ -13,6 +14,7 @@ from reports.web.jobs import (
     views,
 )
 from reports.web.limits import views as limits
+from reports.web.mail import settings as mail
 from reports.web.names import aliases
 from reports.web.orders import moving
 from reports.web.orders import views as orders
@@ -43,6 +45,29 @@ urlpatterns = [
         limits.revert_critical_limit_page,
         name="revert_critical_limit",
     ),
+    path("reports/documents/", documents.list_unmatched_documents, name="documents"),
+    path(
+        "reports/documents/upload/", documents.upload_document, name="upload_document"
+    ),
+    path(
+        "reports/documents/<uuid:document_id>/",
+        documents.show_document,
+        name="document",
+    ),
+    path(
+        "reports/documents/<uuid:document_id>/pages/<int:page>/",
+        documents.show_document_page_image,
+        name="document_image",
+    ),
+    path(
+        "reports/documents/<uuid:document_id>/decide/",
+        documents.decide_document,
+        name="decide_document",
+    ),
+    path("settings/mail/", mail.show_mailbox, name="mail"),
+    path("settings/mail/save/", mail.save_mailbox, name="save_mail"),
+    path("settings/mail/check/", mail.check_mailbox_now, name="check_mail"),
+    path("settings/mail/remove/", mail.remove_mailbox, name="remove_mail"),
     path("reports/<str:job_id>/", views.show_report, name="page"),
     path(
         "reports/<str:job_id>/pages/<int:page>/",

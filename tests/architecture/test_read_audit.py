@@ -29,6 +29,7 @@ REASONS = {
     "of the team and its members": (
         "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
         " settings/go-live/ settings/texts/ settings/courier/ settings/results/"
+        " settings/mail/"
         " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
@@ -81,7 +82,7 @@ REASONS = {
         "users/<str:user_id>/links/ users/<str:user_id>/links/<str:session_id>/"
         " users/<str:user_id>/links/<str:session_id>/end/"
     ),
-    "numbers of messages, nobody's": "unmatched/",
+    "numbers of messages, nobody's": "unmatched/ reports/documents/",
     "receipts of erased users, numbers alone": ("erasures/ erasures/<str:receipt_id>/"),
 }
 SILENT = {name for names in REASONS.values() for name in names.split()}

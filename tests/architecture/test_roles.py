@@ -46,7 +46,7 @@ RIGHTS = {
     ),
     "team": (
         "team:members team:remove team:settings team:notifications"
-        " reports:critical_limits"
+        " reports:critical_limits reports:mail"
     ),
     "team*": (
         "demo_data load_demo_data remove_demo_data team:invite team:roles team:resend"
@@ -54,6 +54,7 @@ RIGHTS = {
         " team:save_team team:save_brand team:save_behaviour team:view_as"
         " reports:add_critical_limit reports:change_critical_limit"
         " reports:revert_critical_limit"
+        " reports:save_mail reports:check_mail reports:remove_mail"
     ),
     "team|team*": "team:retention team:go_live",
     "api_keys": "team:api_keys team:api_key team:api_log users:source_settings",
@@ -131,7 +132,10 @@ RIGHTS = {
     ),
     "reports": "reports:list reports:page reports:page_image",
     "reports*": "reports:upload reports:decide_hold",
-    "orders+reports*": "reports:move",
+    "orders+reports*": "reports:move reports:upload_document",
+    "orders+reports": "reports:documents",
+    "orders+reports+patient_details": "reports:document reports:document_image",
+    "orders+reports*+patient_details": "reports:decide_document",
     "reports+users": "reports:of_user",
     "sign_reports": "reports:aliases reports:history reports:readings",
     "sign_reports*": (

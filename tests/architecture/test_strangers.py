@@ -63,6 +63,7 @@ from tests.factories.labs import make_lab_account
 from tests.factories.reports import (
     make_alias,
     make_dispute,
+    make_document,
     make_parsing_job,
     make_rereading,
 )
@@ -151,6 +152,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         inputs=CriticalLimitInputs("potassium", "mmol/L", high=6.0),
     )
     make_rereading(job=job)
+    make_document(tenant=alice_tenant)
     update_catalogue(owner=alice_tenant)
     # Where there may be several rows: the newest may be another's or no such page's.
     return find_sample_ids(alice_tenant) | {

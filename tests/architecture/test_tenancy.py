@@ -58,6 +58,8 @@ UNSCOPED_MODULES = {
     "users/operations/imports/files.py": "as erasure; the sweep of files as well",
     "users/operations/imports/status.py": "the sweep of unconfirmed imports as well",
     "reports/operations/reading/files.py": "the sweep of files works over all tenants",
+    "reports/operations/mail/polling.py": "polls the mailboxes of all teams",
+    "reports/queries/mail.py": "the health of mailboxes of all teams",
     "labs/operations/catalogue/catalogue_changes.py": "a lab's tests are all teams'",
     "labs/operations/catalogue/import_catalogue.py": "a lab's tests are all teams'",
     "labs/operations/erasure.py": "erases by tenant key and user",
@@ -102,6 +104,7 @@ ACROSS_MODULES = {
     "labs/operations/connections/mllp.py": "serves connections of all teams",
     "labs/operations/connections/files.py": "every team's servers are visited",
     "labs/queries/connections.py": "serves connections of all teams",
+    "reports/queries/mail.py": "the health of mailboxes of all teams",
 }
 
 

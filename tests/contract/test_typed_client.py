@@ -43,6 +43,8 @@ LEFT_OUT = (
 # Events of ours that the client does not know.
 OF_OURS = {
     "historical.data.outside_lab_report.created",
+    "lab_report.unmatched_document.created",
+    "lab_report.unmatched_document.updated",
     ATTEMPT_EXHAUSTED,
     "provider.gap.opened",
     "provider.gap.closed",

@@ -7,12 +7,20 @@ import zlib
 from dataclasses import asdict, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pikepdf
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
+from reports.models import (
+    LoincAlias,
+    ParsingJob,
+    ReportFile,
+    ReportResult,
+    Rereading,
+    UnmatchedDocument,
+)
 from reports.operations.reading.files import store_files_on_success
 from reports.operations.reading.parsed_rows import (
     build_unsaved_result_rows,
@@ -36,7 +44,12 @@ from reports.parser.report import (
     ResultType,
 )
 from reports.queries import list_report_results
-from reports.states import ParsingJobStatus, ReviewKind
+from reports.states import (
+    DocumentReason,
+    DocumentStatus,
+    ParsingJobStatus,
+    ReviewKind,
+)
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -167,6 +180,24 @@ def make_letter() -> bytes:
     canvas.drawText(text)
     canvas.save()
     return written.getvalue()
+
+
+def make_document(*, tenant: Any, **changes: Any) -> UnmatchedDocument:
+    """A document that matches no order, as it was read; its file is not stored."""
+    fields = {
+        "status": DocumentStatus.UNMATCHED,
+        "reason": DocumentReason.NO_ORDER,
+        "content_type": "application/pdf",
+        "size": 1,
+        "sha256": uuid4().hex,
+        "pages": 1,
+        "metadata": {"patient_last_name": "Beispiel", "specimen_number": "S-1"},
+        "rows": [],
+        "source_label": "lab.example",
+    }
+    document = UnmatchedDocument(tenant=tenant, **{**fields, **changes})
+    document.save(force_insert=True)
+    return document
 
 
 def make_parsed(**changes: Any) -> ParsedReport:

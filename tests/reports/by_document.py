@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from typing import Any
+
+from reportlab.pdfgen.canvas import Canvas
 
 from labs.operations.orders.requisitions import create_requisition
 from labs.queries.orders.orders import get_order_with_details
@@ -28,7 +31,7 @@ from tests.factories.labs import (
 )
 from tests.factories.reports import make_parsed, make_parsed_result, make_parsing_job
 from tests.factories.results import make_expected_result
-from tests.reports.desk import NORA
+from tests.reports.desk import NORA, decide_all, sign
 
 # Name, LOINC code, unit: what the panel of these orders reports.
 ORDERED = (
@@ -104,3 +107,31 @@ def read_report(
     review = Review.objects.for_tenant(order.tenant).get(job=job_row)
     claim_review(tenant=order.tenant, actor=NORA, review_id=review.id)
     return Review.objects.for_tenant(order.tenant).get(pk=review.pk)
+
+
+def report_pdf(order, rows):
+    """The PDF that the order's lab would send."""
+    written = BytesIO()
+    canvas = Canvas(written, invariant=1)
+    lines = [
+        (("Lakeside Laboratory",), 780),
+        (("Patient Name: Ada Example",), 750),
+        (("Date of Birth: 1990-05-17",), 735),
+        ((f"Specimen ID: {order.sample_id}",), 720),
+        (("Collected: 2026-11-20",), 705),
+        (("Test", "Result", "Units", "Reference Range"), 680),
+    ]
+    lines += [(row, 660 - 16 * index) for index, row in enumerate(rows)]
+    for cells, height in lines:
+        for cell, left in zip(cells, (60, 240, 320, 420), strict=False):
+            canvas.drawString(left, height, cell)
+    canvas.save()
+    return written.getvalue()
+
+
+def sign_only_review(tenant):
+    review = Review.objects.for_tenant(tenant).get()
+    claim_review(tenant=tenant, actor=NORA, review_id=review.id)
+    review = Review.objects.for_tenant(tenant).get()
+    decide_all(review)
+    sign(review)

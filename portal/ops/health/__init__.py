@@ -37,6 +37,7 @@ from portal.ops.health.files import (
 )
 from portal.ops.health.findings import Finding
 from portal.ops.health.labs import check_lab_connections
+from portal.ops.health.mailboxes import check_report_mailboxes
 from portal.ops.health.samples import check_packed_samples
 from portal.ops.health.teams import check_production_teams
 
@@ -325,6 +326,7 @@ CHECKS = (
     Check("audit", check_audit_log_integrity, needs_database=True),
     Check("samples", check_packed_samples, needs_database=True),
     Check("labs", check_lab_connections, needs_database=True),
+    Check("mailboxes", check_report_mailboxes, needs_database=True),
     Check("production", check_production_teams, needs_database=True),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),

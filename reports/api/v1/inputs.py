@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
@@ -13,19 +15,28 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import DataAndFiles, MultiPartParser
 
 from portal.lib.api.errors import RequestInvalid, list_validation_errors
-from portal.lib.api.fields import Inputs, Uuid
+from portal.lib.api.fields import Inputs, OpenEnum, QueryInt, Uuid
+from portal.lib.api.pagination import (
+    CursorInputs,
+    build_invalid_cursor_error,
+    decode_page_cursor,
+    encode_page_cursor,
+)
 from reports.operations.jobs.submission import (
     MAX_BYTES,
     ReportPart,
     ReportRequest,
     build_upload_too_large_error,
 )
-from reports.states import RejectionReason
+from reports.states import DocumentStatus, RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from reports.models import UnmatchedDocument
 
+
+DOCUMENTS_MAX = 100  # a page
 # What the other parts, headers and boundaries may add to the files.
 OVERHEAD_BYTES = 64 * 1024
 
@@ -139,12 +150,65 @@ class MoveInputs(Inputs):
     reason = serializers.CharField(max_length=1000)
 
 
+class DocumentInputs(Inputs):
+    """A document of which the order is not known."""
+
+    file = serializers.ListField(
+        child=serializers.FileField(allow_empty_file=True),
+        min_length=1,
+        max_length=1,
+        help_text="One PDF, JPEG or PNG file of at most 10 MB.",
+    )
+
+
+class DocumentQuery(CursorInputs):
+    """Filters of a list of documents without an order."""
+
+    limit = QueryInt(default=50, min_value=1, max_value=DOCUMENTS_MAX)
+    status = OpenEnum(DocumentStatus, required=False)
+
+
+class MatchInputs(Inputs):
+    """The order that a document belongs to, and why."""
+
+    order_id = Uuid()
+    reason = serializers.CharField(max_length=1000)
+
+
 class ParsingJobQuery(Inputs):
     """`include=provenance` adds the position of each result (contract 10)."""
 
     include = serializers.ListField(
         child=serializers.CharField(allow_blank=True), required=False
     )
+
+
+def validate_document_upload(form: Any) -> ReportPart:
+    """Validate the part of an upload. Raises: 422 below `body`."""
+    inputs = DocumentInputs(data=form)
+    if not inputs.is_valid():
+        raise RequestInvalid(list(list_validation_errors(inputs.errors, ("body",))))
+    (file,) = inputs.validated_data["file"]
+    return ReportPart(content=file.read(), content_type=file.content_type)
+
+
+def encode_document_cursor(document: UnmatchedDocument) -> str:
+    """Return the cursor that continues a list after a document."""
+    return encode_page_cursor([document.received_at.isoformat(), str(document.pk)])
+
+
+def decode_document_cursor(query: Mapping[str, Any]) -> tuple[datetime, UUID] | None:
+    """Return where a page starts; None at the first. Raises: 422 at next_cursor."""
+    if "next_cursor" not in query:
+        return None
+    at, key = decode_page_cursor(query["next_cursor"], length=2)
+    try:
+        moment, found = datetime.fromisoformat(at), UUID(key)
+    except ValueError:
+        raise build_invalid_cursor_error() from None
+    if moment.tzinfo is None:
+        raise build_invalid_cursor_error()
+    return moment, found
 
 
 def validate_report_upload(form: Any) -> ReportRequest:

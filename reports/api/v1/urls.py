@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
 from reports.api.v1.critical_limits import CriticalLimitsView, CriticalLimitView
+from reports.api.v1.documents import (
+    DocumentsView,
+    DocumentView,
+    MatchDocumentView,
+    RejectDocumentView,
+)
 from reports.api.v1.jobs import (
     MoveParsingJobView,
     ParsingJobsView,
@@ -24,4 +30,8 @@ urlpatterns = [
     mount_api_view(
         "critical_limits/<limit_id>", CriticalLimitView, "api-critical-limit"
     ),
+    mount_api_view("parser/document", DocumentsView),
+    mount_api_view("parser/document/<document_id>", DocumentView),
+    mount_api_view("parser/document/<document_id>/match", MatchDocumentView),
+    mount_api_view("parser/document/<document_id>/reject", RejectDocumentView),
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from labs.operations.results.critical_reports import (
@@ -24,7 +25,7 @@ from labs.operations.results.critical_reports import (
 )
 from labs.operations.results.parsed_reports import forget_reports_of_results
 from portal.lib import storage
-from reports.models import OutsideReport, ParsingJob, ReportFile
+from reports.models import OutsideReport, ParsingJob, ReportFile, UnmatchedDocument
 from reports.parser.report import FailureReason, UnreadableReport
 
 if TYPE_CHECKING:
@@ -124,6 +125,13 @@ def erase_user_reports(tenant_pk: int, user_uuid: UUID) -> None:
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
+    documents = UnmatchedDocument.unscoped.filter(
+        Q(order__user__uuid=user_uuid) | Q(job__user__uuid=user_uuid),
+        tenant_id=tenant_pk,
+    )
+    names = list(documents.exclude(stored_as="").values_list("stored_as", flat=True))
+    documents.delete()
+    transaction.on_commit(partial(delete_stored_report_files, names))
     delete_parsing_jobs(
         tenant_pk,
         ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid),
@@ -163,8 +171,13 @@ def delete_orphan_report_files() -> int:
     for _, found in groupby(storage.list_stored_files(FOLDER), key=_place):
         files = {file.name: file for file in found}
         named = {_upload_of(name) for name in files}
-        rows = ReportFile.unscoped.filter(stored_as__in=named)
-        unknown = named - set(rows.values_list("stored_as", flat=True))
+        unknown = named - {
+            name
+            for table in (ReportFile, UnmatchedDocument)
+            for name in table.unscoped.filter(stored_as__in=named).values_list(
+                "stored_as", flat=True
+            )
+        }
         orphans = [
             name for name in unknown if name not in files or _is_old(files[name])
         ]

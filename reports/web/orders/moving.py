@@ -44,7 +44,7 @@ class MoveForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, orders: list[Order], is_attached: bool) -> None:
-        super().__init__(data)
+        super().__init__(data, initial={"order": str(orders[0].pk)} if orders else None)
         nothing = _("No order: keep it as a report of the user") if is_attached else ""
         choices = [(str(order.pk), _describe(order)) for order in orders]
         self.fields["order"].choices = (  # type: ignore[attr-defined]

@@ -25,6 +25,7 @@ from portal.lib.secrets.encryption import (
 )
 from portal.lib.table_rules import list_table_rules
 from portal.ops import key_rotation
+from reports.models import ReportMailbox
 from tests.architecture.source import PACKAGES
 from tests.factories.accounts import ACTOR
 from tests.factories.connections import make_hl7_connection
@@ -48,6 +49,7 @@ ENCRYPTS = {
     "labs/operations/texts/provider.py": "labs.TextProvider",
     "labs/operations/shipments/couriers.py": "labs.CourierConnection",
     "labs/operations/connections/settings.py": "labs.Hl7Connection",
+    "reports/operations/mail/mailbox.py": "reports.ReportMailbox",
     "accounts/operations/sign_in/addresses.py": "a link of hours",
     "users/operations/connect/linking.py": "a state of one sign-in, minutes",
     "labs/web/order_wizard/drafts.py": "a draft in a session, 12 hours",
@@ -104,6 +106,13 @@ def test_every_secret_comes_under_the_newest_key(
     make_text_provider(tenant=alice_tenant)
     create_courier_secret(tenant=alice_tenant, actor=ACTOR)
     make_hl7_connection(tenant=alice_tenant, secret=encrypt_secret("a password"))
+    ReportMailbox(
+        tenant=alice_tenant,
+        address="a@b.example",
+        host="b.example",
+        port=993,
+        password=encrypt_secret("a mailbox's password"),
+    ).save(force_insert=True)
     make_single_sign_on(team=alice_team)
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
     codes = RecoveryCodes.activate(alice).generate_codes()
@@ -122,6 +131,7 @@ def test_every_secret_comes_under_the_newest_key(
         "labs.Hl7Connection: 1 rows, 1 re-encrypted, 0 unreadable",
         "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
+        "reports.ReportMailbox: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceGrant: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourcePushKey: 1 rows, 1 re-encrypted, 0 unreadable",

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from io import BytesIO
 
 import pytest
-from reportlab.pdfgen.canvas import Canvas
 
 from labs.models import LabDocument
 from labs.operations.order_status.status import advance_order
-from reports.models import ParsingJob, Review
-from reports.operations.review.reviews import claim_review
+from reports.models import ParsingJob
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx_with_document
 from tests.factories.inbound import take
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.reports.by_document import make_order_by_document, read_report, read_row
-from tests.reports.desk import NORA, decide_all, sign
+from tests.reports.by_document import (
+    make_order_by_document,
+    read_report,
+    read_row,
+    report_pdf,
+    sign_only_review,
+)
 from tests.reports.uploads import nothing_happened, upload
 
 PATH = "/lab_report/v1/parser/job"
@@ -28,34 +30,6 @@ PATH = "/lab_report/v1/parser/job"
 def enable(tenant):
     tenant.lab_report_human_review_enabled = True
     tenant.save()
-
-
-def report_pdf(order, rows):
-    """The PDF that the order's lab would send."""
-    written = BytesIO()
-    canvas = Canvas(written, invariant=1)
-    lines = [
-        (("Lakeside Laboratory",), 780),
-        (("Patient Name: Ada Example",), 750),
-        (("Date of Birth: 1990-05-17",), 735),
-        ((f"Specimen ID: {order.sample_id}",), 720),
-        (("Collected: 2026-11-20",), 705),
-        (("Test", "Result", "Units", "Reference Range"), 680),
-    ]
-    lines += [(row, 660 - 16 * index) for index, row in enumerate(rows)]
-    for cells, height in lines:
-        for cell, left in zip(cells, (60, 240, 320, 420), strict=False):
-            canvas.drawString(left, height, cell)
-    canvas.save()
-    return written.getvalue()
-
-
-def sign_only_review(tenant):
-    review = Review.objects.for_tenant(tenant).get()
-    claim_review(tenant=tenant, actor=NORA, review_id=review.id)
-    review = Review.objects.for_tenant(tenant).get()
-    decide_all(review)
-    sign(review)
 
 
 @pytest.mark.django_db(transaction=True)

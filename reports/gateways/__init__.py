@@ -1,0 +1,1 @@
+"""Mail servers, and the DNS that says whose mails are genuine."""

@@ -1,0 +1,1 @@
+"""Documents that came without an order: receive, read, match, reject."""

@@ -1,0 +1,1 @@
+"""Reports by mail: the team's mailbox, and what is accepted from it."""

@@ -1,0 +1,1 @@
+"""Pages of the mailbox in which a team receives reports."""
