@@ -34,7 +34,12 @@ from tests.factories.openid import CLIENT_SECRET, make_single_sign_on
 from tests.factories.texts import make_text_provider
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
-from users.models import SourceCredentials, SourceGrant, SourcePushKey
+from users.models import (
+    PushedContent,
+    SourceCredentials,
+    SourceGrant,
+    SourcePushKey,
+)
 
 OLD, NEW = "an old key of many letters", "a new key of many letters"
 # Who encrypts, and the tables that the result is kept in or why it is kept in none.
@@ -46,6 +51,7 @@ ENCRYPTS = {
     "users/operations/sources/credentials.py": (
         "users.SourceCredentials users.SourcePushKey"
     ),
+    "users/operations/pulling/pushed.py": "users.PushedContent",
     "labs/operations/texts/provider.py": "labs.TextProvider",
     "labs/operations/shipments/couriers.py": "labs.CourierConnection",
     "labs/operations/connections/settings.py": "labs.Hl7Connection",
@@ -93,7 +99,13 @@ def test_every_secret_comes_under_the_newest_key(
     endpoints = [make_endpoint(tenant=alice_tenant) for _ in range(5)]
     rotate_signing_secret(endpoint=endpoints[0], actor=ACTOR)
     replace_custom_headers(endpoint=endpoints[0], actor=ACTOR, headers={"X-Mine": "1"})
-    make_granted(make_user(tenant=alice_tenant))
+    connection = make_granted(make_user(tenant=alice_tenant))
+    PushedContent.objects.for_tenant(alice_tenant).create(
+        tenant=alice_tenant,
+        connection=connection,
+        waiting=["activity"],
+        content=encrypt_secret("a push"),
+    )
     SourceCredentials(
         tenant=alice_tenant,
         provider="oura",
@@ -132,6 +144,7 @@ def test_every_secret_comes_under_the_newest_key(
         "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
         "reports.ReportMailbox: 1 rows, 1 re-encrypted, 0 unreadable",
+        "users.PushedContent: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceGrant: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourcePushKey: 1 rows, 1 re-encrypted, 0 unreadable",
@@ -152,6 +165,7 @@ def test_every_secret_comes_under_the_newest_key(
     assert RecoveryCodes(recovery).generate_codes() == codes
     stored = SourceCredentials.unscoped.get().client_secret
     assert decrypt_secret(stored) == "a team's secret"
+    assert decrypt_secret(PushedContent.unscoped.get().content) == "a push"
     assert decrypt_secret(SourcePushKey.objects.get().key) == "a push key"
     assert decrypt_secret(SingleSignOn.objects.get().client_secret) == CLIENT_SECRET
     # A backup of now asks for no key that has been dropped.
