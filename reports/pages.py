@@ -11,9 +11,9 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
-from reports.web.documents.views import count_documents_to_match
 from reports.web.jobs.overview import (
     build_reports_overview_part,
+    count_documents_to_match,
     count_reports_needing_attention,
 )
 from reports.web.jobs.palette import find_reports_by_id

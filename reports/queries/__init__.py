@@ -9,11 +9,12 @@ from .intake import (
 )
 from .jobs import (
     COUNTED_UP_TO,
+    AttentionNumbers,
     JobFilters,
     count_jobs_in_statuses,
-    count_jobs_needing_attention,
     count_parsing_jobs_per_day,
     count_parsing_jobs_per_status,
+    count_what_needs_attention,
     find_jobs_by_id_prefix,
     get_parsing_job,
     list_failed_jobs_since,
@@ -41,14 +42,15 @@ from .reviews import (
 
 __all__ = [
     "COUNTED_UP_TO",
+    "AttentionNumbers",
     "IdentityLine",
     "JobFilters",
     "RowDiff",
     "compare_report_patient_with_user",
     "count_jobs_in_statuses",
-    "count_jobs_needing_attention",
     "count_parsing_jobs_per_day",
     "count_parsing_jobs_per_status",
+    "count_what_needs_attention",
     "find_duplicate_reports",
     "find_jobs_by_id_prefix",
     "get_parsing_job",

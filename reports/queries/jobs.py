@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, Value
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
@@ -17,8 +17,9 @@ from reports.models import (
     ParsingJobTransition,
     ReportFile,
     ReportResult,
+    UnmatchedDocument,
 )
-from reports.states import ParsingJobStatus
+from reports.states import DocumentStatus, ParsingJobStatus
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -30,6 +31,14 @@ if TYPE_CHECKING:
 
 # The overview counts up to here: its numbers are renewed again and again.
 COUNTED_UP_TO = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionNumbers:
+    """Jobs pending review or failed lately, and documents without an order."""
+
+    jobs: int
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +105,24 @@ def list_failed_jobs_since(*, tenant: Tenant, since: datetime) -> ParsingJobQuer
     return failed.select_related("user").order_by("-finished_at", "id")
 
 
-def count_jobs_needing_attention(*, tenant: Tenant, failed_since: datetime) -> int:
-    """Count jobs that are pending review or failed since a moment."""
-    rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+def count_what_needs_attention(
+    *, tenant: Tenant, failed_since: datetime
+) -> AttentionNumbers:
+    """Count what waits for a person, in one statement, as every page asks."""
+    jobs: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     needs_attention = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
         status=ParsingJobStatus.FAILED, finished_at__gte=failed_since
     )
-    return rows.filter(needs_attention).count()
+    documents = UnmatchedDocument.objects.for_tenant(tenant)
+    counted = [
+        rows.order_by().values(kind=Value(kind)).annotate(number=Count("id"))
+        for kind, rows in (
+            ("jobs", jobs.filter(needs_attention)),
+            ("documents", documents.filter(status=DocumentStatus.UNMATCHED)),
+        )
+    ]
+    numbers = dict(counted[0].union(counted[1], all=True).values_list("kind", "number"))
+    return AttentionNumbers(numbers.get("jobs", 0), numbers.get("documents", 0))
 
 
 def count_parsing_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:

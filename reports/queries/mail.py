@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import NotFound
 from portal.lib.tenancy import across_tenants
 from reports.models import ReceivedMail, ReportMailbox, UnmatchedDocument
-from reports.states import DocumentStatus, MailOutcome
+from reports.states import MailOutcome
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -99,12 +99,6 @@ def list_documents(
     for document in found:
         document.tenant = tenant
     return found, rows.count()
-
-
-def count_unmatched_documents(*, tenant: Tenant) -> int:
-    """Count the documents that wait for a person."""
-    rows = UnmatchedDocument.objects.for_tenant(tenant)
-    return int(rows.filter(status=DocumentStatus.UNMATCHED).count())
 
 
 def get_unmatched_document(*, tenant: Tenant, document_id: UUID) -> UnmatchedDocument:

@@ -188,6 +188,7 @@ def make_document(*, tenant: Any, **changes: Any) -> UnmatchedDocument:
         "status": DocumentStatus.UNMATCHED,
         "reason": DocumentReason.NO_ORDER,
         "content_type": "application/pdf",
+        "stored_as": "documents/none.pdf",
         "size": 1,
         "sha256": uuid4().hex,
         "pages": 1,

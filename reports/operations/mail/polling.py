@@ -110,7 +110,7 @@ def _visit(mailbox: ReportMailbox, folder: MailFolder) -> None:
 def _take(mailbox: ReportMailbox, folder: MailFolder, uid: int) -> None:
     """Judge a mail, store what follows, and file it unless it is held."""
     size = folder.fetch_size(uid)
-    if size is None:  # somebody removed it
+    if size is None:  # removed meanwhile
         _advance(mailbox, uid)
         return
     is_small = size <= MAX_MAIL_BYTES

@@ -13,7 +13,6 @@ from django.http import Http404, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from accounts.declarations.pages import NavCount
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
@@ -38,12 +37,12 @@ from reports.operations.documents.review import (
 )
 from reports.operations.jobs.submission import MAX_BYTES
 from reports.queries.mail import (
-    count_unmatched_documents,
     get_unmatched_document,
     list_documents,
 )
 from reports.states import DocumentReason, DocumentStatus
 from reports.web.jobs.forms import FilesForm
+from reports.web.jobs.overview import count_attention
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
@@ -94,14 +93,6 @@ class DocumentRow:
 
     document: UnmatchedDocument
     reason: str
-
-
-def count_documents_to_match(request: TenantRequest) -> NavCount | None:
-    """Count the documents that wait for a person."""
-    if not request.rights.allow(Area.ORDERS):
-        return None
-    number = count_unmatched_documents(tenant=request.tenant)
-    return NavCount(number, _("unmatched"), "warn") if number else None
 
 
 @require_GET
@@ -245,7 +236,7 @@ def _list(
     found, total = list_documents(
         tenant=request.tenant, statuses=(tab,), offset=offset, limit=PAGE_SIZE
     )
-    waiting = count_unmatched_documents(tenant=request.tenant)
+    waiting = count_attention(request).documents
     return render_page(
         request,
         "reports/documents/list.html",

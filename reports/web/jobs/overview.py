@@ -22,8 +22,8 @@ from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,
     count_jobs_in_statuses,
-    count_jobs_needing_attention,
     count_parsing_jobs_per_day,
+    count_what_needs_attention,
     list_failed_jobs_since,
     list_parsing_jobs,
 )
@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
     from accounts.web.requests import TenantRequest
     from reports.models import ParsingJob
+    from reports.queries import AttentionNumbers
 
 TREND_DAYS = 14
 # A failed report can be answered by a new upload alone, so it stops asking after this.
 FAILED_LATELY = timedelta(days=7)
 LISTED = 4
+_KEPT = "reports_needing_attention"
 
 
 def build_reports_overview_part(request: TenantRequest) -> OverviewPart:
@@ -74,10 +76,27 @@ def count_reports_needing_attention(request: TenantRequest) -> NavCount | None:
     """Count the reports that need attention."""
     if not request.rights.allow(Area.REPORTS):
         return None
-    number = count_jobs_needing_attention(
-        tenant=request.tenant, failed_since=_failed_since()
-    )
+    number = count_attention(request).jobs
     return NavCount(number, _("to check"), "rev") if number else None
+
+
+def count_documents_to_match(request: TenantRequest) -> NavCount | None:
+    """Count the documents that wait for a person."""
+    if not request.rights.allow(Area.REPORTS):
+        return None
+    number = count_attention(request).documents
+    return NavCount(number, _("unmatched"), "warn") if number else None
+
+
+def count_attention(request: TenantRequest) -> AttentionNumbers:
+    """Count what needs attention, once for all parts of a page."""
+    kept = vars(request)
+    if _KEPT not in kept:
+        kept[_KEPT] = count_what_needs_attention(
+            tenant=request.tenant, failed_since=_failed_since()
+        )
+    numbers: AttentionNumbers = kept[_KEPT]
+    return numbers
 
 
 def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:

@@ -24,6 +24,7 @@ def test_links_and_destinations_are_in_order_and_open_a_page_of_the_team():
         ("visits", NavGroup.LABS),
         ("critical", NavGroup.LABS),
         ("unmatched", NavGroup.LABS),
+        ("documents", NavGroup.LABS),
         ("reports", NavGroup.LABS),
         ("reviews", NavGroup.LABS),
         ("lab_accounts", NavGroup.LABS),

@@ -90,11 +90,17 @@ def test_a_lab_by_document_goes_from_requisition_to_signed_results(
         expect(page.get_by_text("Report rejected.")).to_be_visible()
         expect(page.get_by_text("Rejected: Wrong patient.")).to_be_visible()
 
-        content = draw_report("Ada Example", number=order.sample_id)
+        # The right one's, under another surname, is held and released.
+        content = draw_report("Ada Maiden", number=order.sample_id)
         upload(page, f"{here}reports/", content)
+        compared = page.url
         read_reports()
         page.reload()
-        compared = page.url
+        page.get_by_role("link", name="Release or reject").click()
+        page.locator('input[name="reason"]').fill("Maiden name, confirmed by phone.")
+        page.get_by_role("button", name="Release report").click()
+        expect(page.get_by_text("Report released.")).to_be_visible()
+        page.goto(compared)
         for pill in ("Unreviewed", "1 critical", "1 missing", "1 not ordered"):
             expect(page.locator("main")).to_contain_text(pill)
         identity = page.get_by_role("region", name="Identity")

@@ -33,7 +33,7 @@ WITHOUT_CLASS = {
     ),
     "goes after a time that is the same for all": (
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"
-        " users.LinkSession labs.Hl7OutboundMessage"
+        " users.LinkSession users.PushedContent labs.Hl7OutboundMessage"
     ),
 }
 

@@ -78,7 +78,7 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
     assert (asked.status_code, asked["Location"]) == (302, page)
     assert found == labels - left_out - {"users.ErasureReceipt"}
     assert data["counts"]["tables/users.User.ndjson"] == 1
-    assert data["counts"]["files"] == 3  # upload, report, lab document
+    assert data["counts"]["files"] == 4  # upload, report, document, lab's own
     assert lines(archive, "tables/users.User.ndjson")[0]["client_user_id"] == WORD
     assert WORD in everything
     assert OTHER not in everything
