@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.errors import NotFound, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.models import ReportFile
 from reports.operations.reading.extraction import render_report_page
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 def render_document_page(*, document: UnmatchedDocument, page: int) -> bytes:
     """Return a page, counted from 1, as a JPEG. Nothing of it is kept.
 
-    Raises: page_unknown (404), also of a document that was matched; page_undrawable;
-    drawing_busy, storage_unavailable (503). Source: Ours: what a stranger mailed is
-    opened in no web process, and no link or script of it reaches a browser.
+    Raises: page_unknown (404), also of a document that was matched; page_undrawable
+    (404); drawing_busy, storage_unavailable (503). Source: Ours: what a stranger mailed
+    is opened in no web process, and no link or script of it reaches a browser.
     """
     if not document.stored_as or not 1 <= page <= (document.pages or 0):
         raise NotFound("page_unknown", _("The document has no such page."), "page")
@@ -41,5 +41,5 @@ def render_document_page(*, document: UnmatchedDocument, page: int) -> bytes:
     except UnreadableReport:
         drawn = None
     if drawn is None:
-        raise DomainError("page_undrawable", _("This page can't be rendered."))
+        raise NotFound("page_undrawable", _("This page can't be rendered."))
     return drawn[0]

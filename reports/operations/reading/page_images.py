@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
-from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.errors import NotFound, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.operations.reading.extraction import (
     is_complete_jpeg,
@@ -44,7 +44,7 @@ def load_or_render_page_jpeg(
     """Return a page, counted from 1, as a JPEG, rendering it if needed.
 
     What was not drawn before is drawn now, in some 0.5 s. Raises: page_unknown (404);
-    page_undrawable; drawing_busy, while others of the tenant are drawn, and
+    page_undrawable (404); drawing_busy, while others of the tenant are drawn, and
     storage_unavailable (503). Source: Ours (workflow D1): what a stranger uploaded is
     opened in no web process.
     """
@@ -68,7 +68,7 @@ def load_or_render_page_jpeg(
     except UnreadableReport:
         drawn = None
     if drawn is None:
-        raise DomainError("page_undrawable", _("This page can't be rendered."))
+        raise NotFound("page_undrawable", _("This page can't be rendered."))
     return _store_pictures(files[0], page, drawn)[size]
 
 

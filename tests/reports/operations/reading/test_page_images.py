@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from PIL import Image
 
-from portal.lib.errors import DomainError, NotFound, Unavailable
+from portal.lib.errors import NotFound, Unavailable
 from portal.lib.slots import Work, hold_work_slot
 from reports.operations.reading import extraction, page_images
 from reports.operations.reading.files import store_page_image
@@ -80,7 +80,7 @@ def test_what_cannot_be_drawn_is_refused_and_not_kept(alice_tenant):
     user = make_user(tenant=alice_tenant)
     broken = make_parsing_job(user=user, content=b"%PDF-1.7 no more", pages=1)
 
-    with pytest.raises(DomainError) as refusal:
+    with pytest.raises(NotFound) as refusal:
         load_or_render_page_jpeg(job=broken, page=1)
 
     assert refusal.value.code == "page_undrawable"
@@ -108,7 +108,7 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
     assert first == kept == drawn
     evil = make_parsing_job(user=job.user, content=make_endless_pdf(), pages=1)
     monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
-    with pytest.raises(DomainError) as undrawable:
+    with pytest.raises(NotFound) as undrawable:
         load_or_render_page_jpeg(job=evil, page=1)
     assert undrawable.value.code == "page_undrawable"
 
