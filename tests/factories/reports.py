@@ -183,12 +183,12 @@ def make_letter() -> bytes:
 
 
 def make_document(*, tenant: Any, **changes: Any) -> UnmatchedDocument:
-    """A document that matches no order, as it was read; its file is not stored."""
+    """A document that matches no order, as it was read."""
     fields = {
         "status": DocumentStatus.UNMATCHED,
         "reason": DocumentReason.NO_ORDER,
         "content_type": "application/pdf",
-        "stored_as": "documents/none.pdf",
+        "stored_as": store_report_file(make_pdf()),
         "size": 1,
         "sha256": uuid4().hex,
         "pages": 1,

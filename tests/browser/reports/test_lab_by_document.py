@@ -90,14 +90,16 @@ def test_a_lab_by_document_goes_from_requisition_to_signed_results(
         expect(page.get_by_text("Report rejected.")).to_be_visible()
         expect(page.get_by_text("Rejected: Wrong patient.")).to_be_visible()
 
-        # The right one's, under another surname, is held and released.
-        content = draw_report("Ada Maiden", number=order.sample_id)
+        # The right one's, under a second given name, is held and released.
+        content = draw_report("Greta Example", number=order.sample_id)
         upload(page, f"{here}reports/", content)
         compared = page.url
         read_reports()
         page.reload()
         page.get_by_role("link", name="Release or reject").click()
-        page.locator('input[name="reason"]').fill("Maiden name, confirmed by phone.")
+        page.locator('input[name="reason"]').fill(
+            "Second given name, confirmed by phone."
+        )
         page.get_by_role("button", name="Release report").click()
         expect(page.get_by_text("Report released.")).to_be_visible()
         page.goto(compared)
