@@ -99,11 +99,15 @@ class ClientCredentials:
 
 @dataclass(frozen=True, slots=True)
 class CallLimit:
-    """At most `calls` of one application in any `seconds`, or of each of its users."""
+    """At most `calls` of one application in any `seconds`, or of each of its users.
+
+    Where the source counts the days of data that calls ask for, `counts_days`.
+    """
 
     calls: int
     seconds: int
     is_per_user: bool = False
+    counts_days: bool = False
 
 
 @dataclass(frozen=True, slots=True)

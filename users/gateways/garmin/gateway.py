@@ -107,7 +107,7 @@ class GarminGateway(CloudGateway):
     # Ours: half a year, as of the others; Garmin says how much of it there is.
     history = timedelta(days=180)
     # Of days of past data: a production key's. An evaluation key has 100, and says 429.
-    limits = (CallLimit(calls=10_000, seconds=60),)
+    limits = (CallLimit(calls=10_000, seconds=60, counts_days=True),)
     reuses_refresh_tokens = False
     proven_by = "django-garmin 0.1.1"
     # API brand guidelines, as cited by public projects (attribution beside the data).

@@ -276,6 +276,8 @@ def _describe_limit(limit: CallLimit) -> str:
         words = ngettext(
             "Limit: %(calls)s in a minute", "Limit: %(calls)s in %(n)d minutes", minutes
         ) % {"calls": calls, "n": minutes}
+    if limit.counts_days:
+        words = _("%(limit)s, in days of data") % {"limit": words}
     return _("%(limit)s, each user") % {"limit": words} if limit.is_per_user else words
 
 

@@ -167,7 +167,7 @@ def test_what_nobody_else_has_proven_says_so(alice_web, alice_tenant, monkeypatc
     monkeypatch.setattr(FakeSource, "proven_by", "aiofake 1.0")
     after = alice_web.get(page).text
 
-    assert before.count("Not proven by anybody else") == 2
+    assert before.count("No published client to test with") == 2
     assert after.count("Tested with aiofake 1.0") == 2
 
 
@@ -203,7 +203,11 @@ def test_the_address_that_a_source_pushes_to_is_shown(owner, alice_tenant, monke
 
 
 def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeypatch):
-    monkeypatch.setattr(FakeSource, "limits", (CallLimit(20, 900, is_per_user=True),))
+    limits = (
+        CallLimit(20, 900, is_per_user=True),
+        CallLimit(5000, 60, counts_days=True),
+    )
+    monkeypatch.setattr(FakeSource, "limits", limits)
     monkeypatch.setattr(FakeSource, "conditions", ("It takes companies alone.",))
     shown = {}
     for by_hand in (True, False):
@@ -217,3 +221,4 @@ def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeyp
     assert "Registered automatically when a user connects. Fitbit" in shown[False]
     assert "<p>It takes companies alone.</p>" in shown[False]
     assert "Limit: 20 in 15 minutes, each user" in every
+    assert "Limit: 5,000 in a minute, in days of data" in every
