@@ -126,6 +126,11 @@ class SourceTerms:
     permissions: Mapping[SourceUse, Permission] = field(default_factory=dict)
     must_be_named: bool = False
 
+    @property
+    def are_known(self) -> bool:
+        """Whether any use is known to be allowed or not."""
+        return any(one != Permission.UNKNOWN for one in self.permissions.values())
+
     def list_uses(self) -> list[tuple[SourceUse, Permission]]:
         """Return each use with its permission."""
         return [

@@ -63,7 +63,13 @@ def test_a_source_s_page_says_what_its_terms_allow(owner, alice_tenant, sources)
     shown = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
     without = owner.get(url(alice_tenant, "source_credentials", "polar"))
     rows = owner.get(url(alice_tenant, "source_settings")).context["rows"]
+    sources["fitbit"].terms = SourceTerms(
+        url="https://fitbit.example/terms", checked_on=date(2026, 11, 24)
+    )
+    unknown = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
 
+    assert b"terms was found on 24 Nov 2026" in unknown.content
+    assert b"terms was found" not in shown.content
     page = " ".join(strip_tags(shown.content.decode().replace("<", " <")).split())
     assert "Train or test AI with the data Not allowed" in page
     assert "Show the data to other people Not stated: ask the source" in page
