@@ -1,6 +1,7 @@
 """Count the holds of reports: `python -m tests.bench.reports.holds FOLDER`.
 
-FOLDER has reports as PDFs, as `python -m tests.reports.designs FOLDER` prints them.
+FOLDER has reports as PDFs or pictures, as `python -m tests.reports.designs FOLDER`
+prints them.
 Each report's patient, as read, is compared with the same person as a team may have
 written them, where a difference is a false hold, and with every other report's patient,
 where agreement is a miss. Text that the pages do not show is counted too: these pages
@@ -39,7 +40,9 @@ def main() -> None:
     folder = parser.parse_args().folder
     people: dict[str, Metadata] = {}
     hidden = []
-    for path in sorted(folder.glob("*.pdf")):
+    for path in sorted(folder.iterdir()):
+        if path.suffix not in {".pdf", ".jpg", ".png"}:
+            continue
         try:
             report = parse_report(path)
         except UnreadableReport:
