@@ -20,11 +20,11 @@ def user(alice_tenant):
     return make_user(tenant=alice_tenant)
 
 
-def read(resource, *inside, **told):
+def read(resource, *inside, **changed):
     loaded = [load_fhir_json(orjson.dumps(each)) for each in (resource, *inside)]
     kept = {f"Observation/{each['id']}": each for each in loaded[1:]}
     fields = {"source": "Riverside", "fhir_version": "4.0.1", "received": ""}
-    return read_lab_report(loaded[0], kept.get) | fields | told
+    return read_lab_report(loaded[0], kept.get) | fields | changed
 
 
 def store(user, *reports):

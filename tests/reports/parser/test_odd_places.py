@@ -1,4 +1,4 @@
-"""Units and ranges in odd places: each page is drawn in text, each row told beside it.
+"""Units and ranges in odd places: pages drawn in text, each row listed beside its page.
 
 The pages mix what reports of many laboratories do; none is the look of one of them.
 """

@@ -200,7 +200,7 @@ def test_a_mail_is_held_until_dns_scanner_and_storage_answer(
     server.deliver(sign_mail(make_mail(make_pdf(pages=4), number=4)))
     dns.is_away = True
     assert poll(alice_tenant)[-1] == ("held", "dns_unavailable")
-    server.mails.clear()  # somebody deletes it
+    server.mails.clear()  # deleted meanwhile
     assert poll(alice_tenant)[-1] == ("refused", "mail_removed")
 
 

@@ -46,7 +46,7 @@ def main(url: str, code: str, back: str) -> None:
     person = get_user_model().objects.create(username="nobody")
     tokens = oauth.exchange_code(code=code, code_verifier="v" * 43)
     connection = oauth.ingest_tokens(customer=person, tokens=tokens)
-    told = {
+    outcome = {
         "user_id": connection.garmin_user_id,
         "permissions": sorted(connection.permissions),
         "counts": [
@@ -67,10 +67,10 @@ def main(url: str, code: str, back: str) -> None:
                 end=datetime(2026, 3, 9, tzinfo=UTC),
             )
         except client.GarminAPIError as refusal:
-            told["refused"] = str(refusal)
+            outcome["refused"] = str(refusal)
     oauth.revoke(connection)
-    told["status"] = connection.status
-    sys.stdout.write(json.dumps(told))
+    outcome["status"] = connection.status
+    sys.stdout.write(json.dumps(outcome))
 
 
 if __name__ == "__main__":

@@ -59,14 +59,14 @@ def test_it_renews_and_gives_back_tokens_as_we_do(strava, session, client):
     grant = signed_in(strava)
     renewing = stravalib.Client(requests_session=session, rate_limit_requests=False)
 
-    told = renewing.refresh_access_token(
+    renewed = renewing.refresh_access_token(
         client_id="twin-id",
         client_secret="twin-secret",
         refresh_token=grant.refresh_token,
     )
 
-    assert told["access_token"] == strava.access_token
-    assert told["expires_at"] == int(strava.expires_at)
+    assert renewed["access_token"] == strava.access_token
+    assert renewed["expires_at"] == int(strava.expires_at)
     renewing.deauthorize()
     assert strava.access_token == ""
 

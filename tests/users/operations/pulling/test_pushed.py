@@ -70,7 +70,7 @@ def arrived(tenant):
     return {resource: number for resource, number in sent(tenant).items() if number}
 
 
-def told(tenant):
+def types_sent(tenant):
     found = Event.objects.for_tenant(tenant).order_by("pk")
     return [each.event_type for each in found]
 
@@ -91,7 +91,7 @@ def test_what_is_pushed_is_kept_encrypted_and_stored_once(alice_tenant, garmin, 
     assert arrived(alice_tenant) == {"activity": 1, "heartrate": 2}
     (stored,) = Summary.objects.for_tenant(alice_tenant).filter(kind="activity")
     assert (stored.body["steps"], stored.source_type) == (7000, "watch")
-    assert told(alice_tenant).count("daily.data.activity.created") == 1
+    assert types_sent(alice_tenant).count("daily.data.activity.created") == 1
     assert len(garmin.log) == before  # nothing was asked
 
 
@@ -153,8 +153,8 @@ def test_a_file_is_the_stream_of_its_workout_whichever_comes_first(
     (stream,) = WorkoutStream.objects.for_tenant(alice_tenant)
     assert workout.body["title"] == "Morning run"
     assert (stream.workout_id, stream.points) == (workout.pk, 60)
-    assert told(alice_tenant).count("daily.data.workouts.created") == 1
-    assert told(alice_tenant).count("daily.data.workout_stream.created") == 1
+    assert types_sent(alice_tenant).count("daily.data.workouts.created") == 1
+    assert types_sent(alice_tenant).count("daily.data.workout_stream.created") == 1
 
 
 def test_the_past_comes_as_pushes_and_is_told_once(alice_tenant, garmin, time_machine):
@@ -172,12 +172,12 @@ def test_the_past_comes_as_pushes_and_is_told_once(alice_tenant, garmin, time_ma
     garmin.sender.deliver()
     run(connection)
     assert sent(alice_tenant)["activity"] == 20
-    assert "historical.data.activity.created" not in told(alice_tenant)
+    assert "historical.data.activity.created" not in types_sent(alice_tenant)
     time_machine.shift(timedelta(minutes=31))
     assert run(connection) is None
 
-    assert told(alice_tenant).count("historical.data.activity.created") == 1
-    assert "daily.data.activity.created" not in told(alice_tenant)
+    assert types_sent(alice_tenant).count("historical.data.activity.created") == 1
+    assert "daily.data.activity.created" not in types_sent(alice_tenant)
     ended = Pull.objects.for_tenant(alice_tenant).get(
         resource="activity", is_history=True
     )
@@ -210,7 +210,7 @@ def test_a_deregistration_is_believed_once_garmin_says_so(alice_tenant, garmin, 
 
     watch.refresh_from_db()
     assert (watch.status, watch.error_type) == ("error", "deregistered_per_provider")
-    assert told(alice_tenant).count("provider.connection.error") == 1
+    assert types_sent(alice_tenant).count("provider.connection.error") == 1
 
 
 def test_changed_permissions_change_what_is_taken(alice_tenant, garmin, watch):
