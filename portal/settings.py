@@ -387,6 +387,17 @@ GOOGLE_HEALTH_TOKEN_URL: str = env.str(
     "GOOGLE_HEALTH_TOKEN_URL", default="https://oauth2.googleapis.com"
 )
 
+# Our application at Suunto; without ID, secret and key, Suunto is not offered, without
+# the notification secret its webhooks are refused.
+SUUNTO_CLIENT_ID: str = env.str("SUUNTO_CLIENT_ID", default="")
+SUUNTO_CLIENT_SECRET: str = env.str("SUUNTO_CLIENT_SECRET", default="")
+SUUNTO_SUBSCRIPTION_KEY: str = env.str("SUUNTO_SUBSCRIPTION_KEY", default="")
+SUUNTO_NOTIFICATION_SECRET: str = env.str("SUUNTO_NOTIFICATION_SECRET", default="")
+SUUNTO_API_URL: str = env.str("SUUNTO_API_URL", default="https://cloudapi.suunto.com")
+SUUNTO_TOKEN_URL: str = env.str(
+    "SUUNTO_TOKEN_URL", default="https://cloudapi-oauth.suunto.com"
+)
+
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [
     host.lower() for host in env.list("WEBHOOK_LOCAL_HOSTS", default=[])

@@ -7,10 +7,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     NO_METER,
     NO_PUSH_KEYS,
-    ClientCredentials,
     Grant,
     Meter,
     PulledPage,
@@ -38,6 +38,7 @@ class FakeSource:
     proven_by = ""
     terms = None
     conditions = ()
+    credential_fields = ()
     pushes = None
     is_push_only = False
     push_max_bytes = 1024

@@ -12,6 +12,7 @@ from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import running_twin
 from users.demo.twins.strava import StravaTwin
+from users.demo.twins.suunto import SuuntoTwin
 from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings_server import running_withings
 from users.gateways.sources import SOURCE_GATEWAYS
@@ -124,4 +125,17 @@ def oura_twin(settings):
         settings.OURA_CLIENT_ID = twin.client_id
         settings.OURA_CLIENT_SECRET = twin.client_secret
         settings.OURA_URL = twin.url
+        yield twin
+
+
+@pytest.fixture
+def suunto(settings):
+    """The twin of Suunto, and the installation's application there."""
+    twin = SuuntoTwin()
+    with running_twin(twin):
+        settings.SUUNTO_CLIENT_ID = twin.client_id
+        settings.SUUNTO_CLIENT_SECRET = twin.client_secret
+        settings.SUUNTO_SUBSCRIPTION_KEY = twin.more["subscription_key"]
+        settings.SUUNTO_NOTIFICATION_SECRET = twin.more["notification_secret"]
+        settings.SUUNTO_API_URL = settings.SUUNTO_TOKEN_URL = twin.url
         yield twin

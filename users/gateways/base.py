@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from users.gateways.applications import ClientCredentials, CredentialField
     from users.gateways.pushes import Notice, PushRequest
     from users.models import User
 
@@ -87,14 +88,6 @@ class Grant:
     expires_at: datetime | None = None
     scopes: tuple[str, ...] = ()
     external_user_id: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientCredentials:
-    """An application at a source; `client_secret` is in the clear, never logged."""
-
-    client_id: str
-    client_secret: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +289,11 @@ class SourceGateway(Protocol):
 
         Its client_id is empty where there is none.
         """
+        ...
+
+    @property
+    def credential_fields(self) -> tuple[CredentialField, ...]:
+        """Return what an application has beside its client ID and secret."""
         ...
 
     @property

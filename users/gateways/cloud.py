@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
+    from users.gateways.applications import ClientCredentials, CredentialField
     from users.gateways.base import (
         CallLimit,
-        ClientCredentials,
         Grant,
         Meter,
         PulledDevice,
@@ -116,6 +116,7 @@ class CloudGateway(ABC):
     proven_by: ClassVar[str] = ""
     terms: ClassVar[SourceTerms | None] = None
     conditions: ClassVar[tuple[str, ...]] = ()
+    credential_fields: ClassVar[tuple[CredentialField, ...]] = ()
     is_push_only: ClassVar[bool] = False
     # Ours: a push names an account and a time.
     push_max_bytes: ClassVar[int] = 64 * 1024

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from users.gateways.base import ClientCredentials, Meter
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Meter,
+    )
 
 logger = logging.getLogger(__name__)
 

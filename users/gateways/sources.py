@@ -11,12 +11,13 @@ from users.gateways.google_health.gateway import GoogleHealthGateway
 from users.gateways.oura.gateway import OuraGateway
 from users.gateways.polar.gateway import PolarGateway
 from users.gateways.strava.gateway import StravaGateway
+from users.gateways.suunto.gateway import SuuntoGateway
 from users.gateways.whoop.gateway import WhoopGateway
 from users.gateways.withings.gateway import WithingsGateway
 
 if TYPE_CHECKING:
+    from users.gateways.applications import ClientCredentials
     from users.gateways.base import (
-        ClientCredentials,
         Meter,
         PushKeys,
         SourceGateway,
@@ -34,6 +35,7 @@ SOURCE_GATEWAYS: dict[str, SourceGateway] = {
         StravaGateway(),
         GarminGateway(),
         GoogleHealthGateway(),
+        SuuntoGateway(),
     )
 }
 
@@ -67,6 +69,9 @@ def find_source_gateway(
     if gateway is None:
         return None
     credentials = credentials or gateway.credentials
+    needed = [each.name for each in gateway.credential_fields if each.is_required]
     if not credentials.client_id or not credentials.client_secret:
+        return None
+    if not all(credentials.more.get(name) for name in needed):
         return None
     return gateway.with_credentials(credentials, meter, keys)

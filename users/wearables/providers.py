@@ -393,6 +393,16 @@ _ALL = (
             "calories_active",
         ),
     ),
+    # Not of the contract's set: ours, asked for by name.
+    Provider(
+        42,
+        "suunto",
+        "Suunto",
+        "oauth",
+        gettext_lazy("Sports watches and dive computers"),
+        ("watch",),
+        ("activity", "sleep", "workouts", "heartrate", "hrv", "blood_oxygen"),
+    ),
 )
 # Slugs that clients know and we name, without a way to connect them.
 _NAMED_ONLY = (
@@ -421,10 +431,13 @@ KNOWN = PROVIDERS | {
 
 # Sources without an API for everybody, and why; looked up in public references.
 WITHOUT_API = {
-    "ultrahuman": gettext_lazy("Its API is for partners that Ultrahuman admits."),
+    "ultrahuman": gettext_lazy(
+        "Its API is for apps that Ultrahuman approves. Owners of a ring are reported to"
+        " register one themselves; this release does not read it."
+    ),
     "eight_sleep": gettext_lazy("Eight Sleep publishes no API."),
 }
-WITHOUT_API_CHECKED_ON = date(2026, 11, 26)
+WITHOUT_API_CHECKED_ON = date(2026, 11, 27)
 
 
 def find_provider(slug: str) -> Provider:

@@ -111,6 +111,7 @@ def test_every_secret_comes_under_the_newest_key(
         provider="oura",
         client_id="a team's",
         client_secret=encrypt_secret("a team's secret"),
+        more=encrypt_secret('{"subscription_key": "a team\'s key"}'),
     ).save(force_insert=True)
     SourcePushKey.objects.create(
         provider="polar", client_id="ours", key=encrypt_secret("a push key")

@@ -13,6 +13,7 @@ def test_each_cloud_source_says_where_its_terms_are_and_when_they_were_checked()
         "oura",
         "polar",
         "strava",
+        "suunto",
         "whoop_v2",
         "withings",
     }

@@ -37,6 +37,11 @@ from django.core.management import call_command
             ],
             {"points": 4},
         ),
+        (
+            "suunto",
+            ["SUUNTO_API_URL", "SUUNTO_TOKEN_URL"],
+            {"workouts": 180, "days": 180, "samples": 3},
+        ),
     ],
 )
 def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(
@@ -57,6 +62,10 @@ def test_it_serves_half_a_year_and_says_how_the_portal_finds_it(
         **dict.fromkeys(addresses, url),
         f"{provider.upper()}_CLIENT_ID": "twin-id",
         f"{provider.upper()}_CLIENT_SECRET": "twin-secret",
+        **{
+            f"{provider.upper()}_{name.upper()}": value
+            for name, value in getattr(twin, "more", {}).items()
+        },
     }
     assert all(hasattr(settings, name) for name in said)
     assert {name: len(getattr(twin, name)) for name in filled} == filled

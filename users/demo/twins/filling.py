@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from users.demo.twins.oura import OuraTwin
     from users.demo.twins.polar import PolarTwin
     from users.demo.twins.strava import StravaTwin
+    from users.demo.twins.suunto import SuuntoTwin
     from users.demo.twins.whoop import WhoopTwin
     from users.demo.twins.withings import WithingsTwin
 
@@ -163,6 +164,24 @@ def announce_google_health(twin: GoogleHealthTwin, now: datetime) -> None:
     twin.add_exercise(start, minutes=8)
     if twin.push_url:
         twin.announce("exercise", start, now)
+
+
+def fill_suunto(twin: SuuntoTwin, now: datetime) -> None:
+    """Add a night with its recovery, a day and a run for each of the last days."""
+    for back, waking in _mornings(now):
+        twin.add_sleep(waking - _NIGHT, waking)
+        twin.add_recovery(waking, 0.4 + back % 6 / 10)
+        twin.add_activity(waking + timedelta(hours=3), HR=62 + back % 30, HRV=44)
+        day = (waking - _DAY).date().isoformat()
+        twin.days[day] = (6000 + back * 37 % 5000, 10_000_000)
+        twin.add_workout(waking - 2 * _NIGHT)
+
+
+def announce_suunto(twin: SuuntoTwin, now: datetime) -> None:
+    """Add a short run and announce it, if the push address is known."""
+    workout = twin.add_workout(now - timedelta(minutes=10), minutes=8)
+    if twin.push_url:
+        twin.announce("WORKOUT", workout)
 
 
 def _mornings(now: datetime) -> Iterator[tuple[int, datetime]]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from users.demo.twins.pushes import Push
 from users.demo.twins.rest import RestTwin, TwinAnswer, TwinCall
-from users.gateways.base import ClientCredentials
+from users.gateways.applications import ClientCredentials
 from users.gateways.oura.pushes import sign_oura_push
 
 Document = dict[str, Any]

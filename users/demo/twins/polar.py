@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from users.demo.twins.pushes import Push
 from users.demo.twins.rest import RestTwin, TwinAnswer, TwinCall
-from users.gateways.base import ClientCredentials
+from users.gateways.applications import ClientCredentials
 from users.gateways.polar.client import build_basic_header
 from users.gateways.polar.pushes import sign_polar_push
 

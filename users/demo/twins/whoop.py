@@ -13,7 +13,7 @@ from uuid import UUID
 
 from users.demo.twins.pushes import Push
 from users.demo.twins.rest import RestTwin, TwinAnswer, TwinCall
-from users.gateways.base import ClientCredentials
+from users.gateways.applications import ClientCredentials
 from users.gateways.whoop.pushes import sign_whoop_push
 
 Record = dict[str, Any]

@@ -14,10 +14,10 @@ from django.conf import settings
 
 from portal.lib.translation import gettext_lazy
 from users.gateways import oauth
+from users.gateways.applications import ClientCredentials, CredentialField
 from users.gateways.base import (
     AccessExpired,
     CallLimit,
-    ClientCredentials,
     PulledDevice,
     ResourceRefused,
     SourceTerms,
@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 
 _SCOPE = "offline_access"
 _ALL = (frozenset({_SCOPE}),)
+# developer.dexcom.com, API server addresses, 2026-11-26.
+REGIONS = {
+    "us": "https://api.dexcom.com",
+    "jp": "https://api.dexcom.jp",
+    "eu": "https://api.dexcom.eu",
+    "sandbox": "https://sandbox-api.dexcom.com",
+}
 
 
 def _read_glucose(window: Window) -> Elements:
@@ -118,12 +125,27 @@ class DexcomGateway(CloudGateway):
             " can connect."
         ),
         gettext_lazy(
-            "This installation asks Dexcom in one region. Users of another region"
-            " cannot sign in."
+            "Dexcom is asked in one region for each application. Users of another"
+            " region cannot sign in."
         ),
         gettext_lazy(
             "Values come an hour after they were measured in the United States, three"
             " hours elsewhere."
+        ),
+    )
+    credential_fields = (
+        CredentialField(
+            "region",
+            gettext_lazy("Region of the users"),
+            gettext_lazy("Dexcom's sandbox has made-up users alone."),
+            is_required=False,
+            choices=(
+                ("", gettext_lazy("As set for the installation")),
+                ("us", gettext_lazy("United States")),
+                ("jp", gettext_lazy("Japan")),
+                ("eu", gettext_lazy("Elsewhere")),
+                ("sandbox", gettext_lazy("Dexcom's sandbox")),
+            ),
         ),
     )
     # Dexcom refuses more than 30 days at once.
@@ -137,11 +159,17 @@ class DexcomGateway(CloudGateway):
         )
 
     @property
+    def api_url(self) -> str:
+        """Return where the region of the application answers."""
+        region = self.credentials.more.get("region", "")
+        return REGIONS.get(region) or str(settings.DEXCOM_API_URL)
+
+    @property
     def tokens(self) -> DexcomTokens:
         """As of CloudGateway."""
         server = oauth.OAuthServer(
-            authorise_url=f"{settings.DEXCOM_API_URL}/v2/oauth2/login",
-            token_url=f"{settings.DEXCOM_API_URL}/v2/oauth2/token",
+            authorise_url=f"{self.api_url}/v2/oauth2/login",
+            token_url=f"{self.api_url}/v2/oauth2/token",
             credentials=self.credentials,
             scopes=(_SCOPE,),
             meter=self._meter,
@@ -156,7 +184,7 @@ class DexcomGateway(CloudGateway):
         """As of CloudGateway."""
         return DexcomClient(
             http=http,
-            api_url=settings.DEXCOM_API_URL,
+            api_url=self.api_url,
             access_token=grant.access_token,
         )
 

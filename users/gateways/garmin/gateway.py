@@ -17,9 +17,9 @@ from django.conf import settings
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.gateways import oauth
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     CallLimit,
-    ClientCredentials,
     PulledPage,
     SourceRefused,
     SourceTerms,

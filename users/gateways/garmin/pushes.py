@@ -25,7 +25,10 @@ from users.gateways.pushes import Announced, ConsentChanged, PushRejected
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from users.gateways.base import ClientCredentials, Grant
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Grant,
+    )
     from users.gateways.pushes import Notice, PushRequest
 
 PUSH_MAX_BYTES = 10 * 1024 * 1024

@@ -16,10 +16,10 @@ from django.conf import settings
 
 from portal.lib.translation import gettext_lazy
 from users.gateways import oauth
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     AccessExpired,
     CallLimit,
-    ClientCredentials,
     ResourceRefused,
     SourceTerms,
 )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from users.gateways import oauth
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     AccessExpired,
     CallLimit,
-    ClientCredentials,
     Grant,
     PulledDevice,
     ResourceRefused,

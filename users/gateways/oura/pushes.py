@@ -30,7 +30,10 @@ from users.gateways.pushes import Announced, PushRejected
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from users.gateways.base import ClientCredentials, Grant
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Grant,
+    )
     from users.gateways.http import SourceHttp
     from users.gateways.pushes import PushRequest
 

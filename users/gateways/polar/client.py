@@ -21,7 +21,7 @@ from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailabl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from users.gateways.base import ClientCredentials
+    from users.gateways.applications import ClientCredentials
     from users.gateways.http import Answer, SourceHttp
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from users.gateways import oauth
-from users.gateways.base import CallLimit, ClientCredentials, SourceRefused, SourceTerms
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    CallLimit,
+    SourceRefused,
+    SourceTerms,
+)
 from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.polar import documents
 from users.gateways.polar.client import PolarClient

@@ -27,7 +27,11 @@ from users.gateways.pushes import Announced, PushRejected
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from users.gateways.base import ClientCredentials, Grant, PushKeys
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Grant,
+        PushKeys,
+    )
     from users.gateways.http import SourceHttp
     from users.gateways.pushes import PushRequest
 

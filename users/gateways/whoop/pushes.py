@@ -23,7 +23,10 @@ import orjson
 from users.gateways.pushes import Announced, PushRejected
 
 if TYPE_CHECKING:
-    from users.gateways.base import ClientCredentials, Grant
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Grant,
+    )
     from users.gateways.pushes import PushRequest
 
 # By the first word of a type, what it announces: a recovery is part of its sleep.

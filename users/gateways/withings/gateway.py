@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from users.gateways.base import CallLimit, ClientCredentials, SourceTerms
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    CallLimit,
+    SourceTerms,
+)
 from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.withings import days, measures, nights
 from users.gateways.withings.client import WithingsClient

@@ -35,7 +35,10 @@ from users.states import ConnectionFault
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from users.gateways.base import ClientCredentials, Meter
+    from users.gateways.applications import ClientCredentials
+    from users.gateways.base import (
+        Meter,
+    )
 
 SCOPES = ("user.metrics", "user.activity")
 

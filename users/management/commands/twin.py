@@ -17,6 +17,7 @@ from users.demo.twins.filling import (
     announce_oura,
     announce_polar,
     announce_strava,
+    announce_suunto,
     announce_whoop,
     announce_withings,
     fill_dexcom,
@@ -25,6 +26,7 @@ from users.demo.twins.filling import (
     fill_oura,
     fill_polar,
     fill_strava,
+    fill_suunto,
     fill_whoop,
     fill_withings,
 )
@@ -34,6 +36,7 @@ from users.demo.twins.oura import OuraTwin
 from users.demo.twins.polar import PolarTwin
 from users.demo.twins.rest import build_twin_server
 from users.demo.twins.strava import StravaTwin
+from users.demo.twins.suunto import SuuntoTwin
 from users.demo.twins.whoop import WhoopTwin
 from users.demo.twins.withings import WithingsTwin
 from users.demo.twins.withings_server import build_withings_server
@@ -101,6 +104,13 @@ _TWINS: dict[str, tuple[Any, Any, Any, Any, tuple[str, ...]]] = {
             "GOOGLE_HEALTH_TOKEN_URL",
         ),
     ),
+    "suunto": (
+        SuuntoTwin,
+        build_twin_server,
+        fill_suunto,
+        announce_suunto,
+        ("SUUNTO_API_URL", "SUUNTO_TOKEN_URL"),
+    ),
 }
 
 
@@ -127,7 +137,8 @@ class Command(BaseCommand):
             "--push-to",
             default="",
             metavar="URL",
-            help="push address, where it is entered by hand (whoop, garmin, Google)",
+            help="push address, where it is entered by hand (not for withings, oura,"
+            " polar, strava)",
         )
         parser.add_argument(
             "--lose", type=int, default=0, metavar="PERCENT", help="of announcements"
@@ -151,6 +162,8 @@ class Command(BaseCommand):
         lines = [f"{address}={twin.url}" for address in addresses]
         lines.append(f"{name.upper()}_CLIENT_ID={twin.client_id}")
         lines.append(f"{name.upper()}_CLIENT_SECRET={twin.client_secret}")
+        more: dict[str, str] = getattr(twin, "more", {})
+        lines += [f"{name.upper()}_{key.upper()}={more[key]}" for key in more]
         self.stdout.write("\n".join(lines))
         sender = twin.sender
         sender.lost, sender.doubled = options["lose"] / 100, options["double"] / 100

@@ -16,7 +16,8 @@ CLIENT_SECRET_MAX_LENGTH = 500
 class SourceCredentials(TenantOwned):
     """The client ID and secret of a team's application at a source, per environment.
 
-    `provider` is a slug of users.wearables.providers. `client_secret` is encrypted.
+    `provider` is a slug of users.wearables.providers. `client_secret` is encrypted, and
+    `more`: JSON of what else the source asks for, by name, empty for nothing.
     `state` is what the source said at `tried_at`, null while it never answered;
     `updated_at` is when somebody last entered a secret.
     """
@@ -25,12 +26,13 @@ class SourceCredentials(TenantOwned):
         without_fence="encrypted, and read by jobs of a connection",
         without_user="belongs to a team",
         retention="until the team removes them",
-        encrypted=("client_secret",),
+        encrypted=("client_secret", "more"),
     )
 
     provider = models.CharField(max_length=50)
     client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
     client_secret = models.TextField()
+    more = models.TextField(blank=True, default="", db_default="")
     state = models.CharField(max_length=100, choices=CredentialsState.offered)
     tried_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

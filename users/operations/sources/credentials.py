@@ -6,9 +6,10 @@ application that they were issued to, as long as it is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+import orjson
 from django.core import signing
 from django.db import transaction
 from django.urls import reverse
@@ -23,7 +24,10 @@ from portal.lib.secrets.encryption import (
     encrypt_secret,
 )
 from portal.lib.web.links import build_absolute_url
-from users.gateways.base import ClientCredentials, SourceUnavailable
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    SourceUnavailable,
+)
 from users.gateways.sources import (
     find_provider_gateway,
     find_source_gateway,
@@ -35,10 +39,12 @@ from users.states.credentials import CredentialsState
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
+    from users.gateways.applications import CredentialField
     from users.gateways.base import (
         CallLimit,
         PushProtocol,
@@ -61,7 +67,9 @@ class SourceSetup:
     `proven_by` is the client of others that our gateway's twin was held to, `terms`
     what the source allows, `conditions` what to know before registering there.
     `push_url` is where the source pushes to, empty for one that has to be asked or is
-    not set up; somebody enters it there if it `is_push_by_hand`.
+    not set up; somebody enters it there if it `is_push_by_hand`. `fields` are what it
+    asks of an application beside a client ID and secret, `chosen` the team's values of
+    those that are no secrets.
     """
 
     provider: str
@@ -74,6 +82,8 @@ class SourceSetup:
     conditions: tuple[str, ...]
     push_url: str
     is_push_by_hand: bool
+    fields: tuple[CredentialField, ...] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +184,8 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
                 conditions=known.conditions if known else (),
                 push_url=push_url,
                 is_push_by_hand=is_by_hand,
+                fields=known.credential_fields if known else (),
+                chosen=_read_chosen(gateway),
             )
         )
     return setups
@@ -191,37 +203,80 @@ def find_connection_gateway(connection: Connection) -> SourceGateway | None:
 
 
 def save_source_credentials(
-    *, tenant: Tenant, actor: Actor, provider: str, client_id: str, client_secret: str
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    provider: str,
+    client_id: str,
+    client_secret: str,
+    more: Mapping[str, str] | None = None,
 ) -> SourceCredentials:
     """Try a team's credentials at a source, and store them unless it rejects them.
 
-    An empty secret keeps the stored one of the same client ID. A source that does not
-    answer leaves them stored and untried. Asks the source, so never call it inside a
-    transaction. Raises: source_unknown (404); client_id_missing; client_secret_missing;
+    `more` are values of the gateway's CredentialFields. An empty secret keeps the
+    stored one of the same client ID. A source that does not answer leaves them stored
+    and untried. Asks the source, so never call it inside a transaction. Raises:
+    source_unknown (404); client_id_missing; client_secret_missing; credential_missing
+    (a required field); credential_invalid (no choice of its field);
     credentials_rejected. Source: Ours: a mistyped secret is found while somebody looks.
     """
-    if find_provider_gateway(provider) is None:
+    gateway = find_provider_gateway(provider)
+    if gateway is None:
         raise NotFound("source_unknown", _("This source has no credentials."))
     client_id, client_secret = client_id.strip(), client_secret.strip()
     if not client_id:
         raise DomainError("client_id_missing", _("Enter the client ID."), "client_id")
-    if not client_secret:
-        stored = _read(tenant, provider)
-        if stored and stored.client_id == client_id:
-            client_secret = stored.client_secret
+    stored = _read(tenant, provider)
+    if stored and stored.client_id != client_id:
+        stored = None
+    client_secret = client_secret or (stored.client_secret if stored else "")
     if not client_secret:
         raise DomainError(
             "client_secret_missing", _("Enter the client secret."), "client_secret"
         )
-    state = _try(provider, ClientCredentials(client_id, client_secret))
+    asked = gateway.credential_fields
+    entered = ClientCredentials(
+        client_id, client_secret, _complete(asked, more or {}, stored)
+    )
+    state = _try(provider, entered)
     if state == CredentialsState.REJECTED:
+        rejected = (
+            _("%(source)s rejected the credentials. Nothing was saved.")
+            if asked
+            else _("%(source)s rejected the client ID or secret. Nothing was saved.")
+        )
         raise DomainError(
             "credentials_rejected",
-            _("%(source)s rejected the client ID or secret. Nothing was saved.")
-            % {"source": find_provider(provider).name},
+            rejected % {"source": find_provider(provider).name},
             "client_secret",
         )
-    return _store(tenant, actor, provider, client_id, client_secret, state)
+    return _store(tenant, actor, provider, entered, state)
+
+
+def _complete(
+    fields: tuple[CredentialField, ...],
+    entered: Mapping[str, str],
+    stored: ClientCredentials | None,
+) -> dict[str, str]:
+    """Return the values of fields; an empty secret keeps the stored one."""
+    values = {}
+    for each in fields:
+        value = entered.get(each.name, "").strip()
+        if each.choices and value not in dict(each.choices):
+            raise DomainError(
+                "credential_invalid", _("Choose one of the options."), each.name
+            )
+        if not value and not each.choices and stored:
+            value = stored.more.get(each.name, "")
+        if not value and each.is_required:
+            raise DomainError(
+                "credential_missing",
+                _("Enter: %(field)s.") % {"field": each.label},
+                each.name,
+            )
+        if value:
+            values[each.name] = value
+    return values
 
 
 def try_source_credentials(
@@ -328,11 +383,11 @@ def _store(
     tenant: Tenant,
     actor: Actor,
     provider: str,
-    client_id: str,
-    client_secret: str,
+    entered: ClientCredentials,
     state: CredentialsState,
 ) -> SourceCredentials:
     now = timezone.now()
+    more = encrypt_secret(orjson.dumps(dict(entered.more)).decode())
     kept = SourceCredentials.objects.for_tenant(tenant)
     before = kept.filter(provider=provider).values_list("client_id", flat=True).first()
     stored: SourceCredentials
@@ -340,8 +395,9 @@ def _store(
         tenant=tenant,
         provider=provider,
         defaults={
-            "client_id": client_id,
-            "client_secret": encrypt_secret(client_secret),
+            "client_id": entered.client_id,
+            "client_secret": encrypt_secret(entered.client_secret),
+            "more": more if entered.more else "",
             "state": state,
             "tried_at": None if state == CredentialsState.UNANSWERED else now,
             "updated_at": now,
@@ -353,7 +409,7 @@ def _store(
         verb="save_source_credentials",
         subject=_SUBJECT,
         subject_id=provider,
-        changes={"client_id": [before, client_id]},
+        changes={"client_id": [before, entered.client_id]},
     )
     return stored
 
@@ -392,7 +448,21 @@ def _choose_gateway(
 
 
 def _decrypted(stored: SourceCredentials) -> ClientCredentials:
-    return ClientCredentials(stored.client_id, decrypt_secret(stored.client_secret))
+    more: Any = orjson.loads(decrypt_secret(stored.more)) if stored.more else {}
+    return ClientCredentials(
+        stored.client_id, decrypt_secret(stored.client_secret), more
+    )
+
+
+def _read_chosen(gateway: SourceGateway | None) -> dict[str, str]:
+    if gateway is None:
+        return {}
+    more = gateway.credentials.more
+    return {
+        each.name: more.get(each.name, "")
+        for each in gateway.credential_fields
+        if each.choices
+    }
 
 
 def _read(tenant: Tenant, provider: str) -> ClientCredentials | None:

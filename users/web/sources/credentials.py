@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
@@ -45,7 +45,10 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
-    from users.gateways.base import CallLimit
+    from users.gateways.applications import CredentialField
+    from users.gateways.base import (
+        CallLimit,
+    )
     from users.operations.sources.credentials import SourceSetup
     from users.wearables.providers import Provider
 
@@ -74,7 +77,7 @@ _SAVED = gettext_lazy("Saved. %(source)s did not answer, so they are not tried y
 
 
 class CredentialsForm(forms.Form):
-    """Form of a client ID and secret."""
+    """Form of a client ID and secret, and of what else a source asks for."""
 
     client_id = forms.CharField(
         max_length=CLIENT_ID_MAX_LENGTH,
@@ -85,6 +88,28 @@ class CredentialsForm(forms.Form):
         max_length=CLIENT_SECRET_MAX_LENGTH,
         widget=forms.PasswordInput(render_value=False),
     )
+
+    def __init__(
+        self, asked: tuple[CredentialField, ...], *args: Any, **named: Any
+    ) -> None:
+        """Add the fields of a source; what is missing is said by the operation."""
+        super().__init__(*args, **named)
+        self.asked = asked
+        for each in asked:
+            self.fields[each.name] = (
+                forms.ChoiceField(required=False, choices=each.choices)
+                if each.choices
+                else forms.CharField(
+                    required=False,
+                    max_length=CLIENT_SECRET_MAX_LENGTH,
+                    widget=forms.PasswordInput(render_value=False),
+                )
+            )
+
+    @property
+    def more(self) -> list[tuple[CredentialField, forms.BoundField]]:
+        """Return the fields of the source, each with what it asks for."""
+        return [(each, self[each.name]) for each in self.asked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +152,7 @@ def show_source_settings(request: TenantRequest) -> HttpResponse:
     )
 
 
-@sensitive_post_parameters("client_secret")
+@sensitive_post_parameters()
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
 @require_confirmed_identity
@@ -135,8 +160,11 @@ def edit_source_credentials(request: TenantRequest, provider: str) -> HttpRespon
     """Show the addresses to register, and enter or rotate the credentials."""
     row = _get_row(request, provider)
     stored = row.setup.stored
+    chosen = row.setup.chosen if stored else {}
     form = CredentialsForm(
-        read_posted(request), initial={"client_id": stored.client_id if stored else ""}
+        row.setup.fields,
+        read_posted(request),
+        initial={"client_id": stored.client_id if stored else "", **chosen},
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -144,7 +172,9 @@ def edit_source_credentials(request: TenantRequest, provider: str) -> HttpRespon
                 tenant=request.tenant,
                 actor=request.actor,
                 provider=provider,
-                **form.cleaned_data,
+                client_id=form.cleaned_data.pop("client_id"),
+                client_secret=form.cleaned_data.pop("client_secret"),
+                more=form.cleaned_data,
             )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)

@@ -9,7 +9,13 @@ import pytest
 
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from users.gateways.base import AccessExpired, PulledDevice, SourceRefused
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    AccessExpired,
+    PulledDevice,
+    SourceRefused,
+)
+from users.gateways.dexcom.gateway import REGIONS
 from users.gateways.dexcom.records import (
     convert_dexcom_carbohydrates,
     convert_dexcom_glucose,
@@ -202,3 +208,29 @@ def test_asked_every_hour_a_day_is_whole_for_all_the_delay(
         run_jobs()
 
     assert Sample.objects.filter(user_id=user.pk).count() == 288
+
+
+def test_a_team_chooses_the_region_that_is_asked(dexcom, monkeypatch):
+    monkeypatch.setitem(REGIONS, "jp", dexcom.url)
+
+    def found(**more):
+        credentials = ClientCredentials("twin-id", "twin-secret", more)
+        return find_source_gateway("dexcom_v3", credentials)
+
+    japan = found(region="jp")
+    grant = japan.connect(
+        code=dexcom.issue_code(BACK), redirect_url=BACK, verifier="v" * 43
+    )
+    assert grant.external_user_id == f"{10_129:064x}"
+    signs_in = {
+        name: urlsplit(
+            found(region=name).authorise_url(state="s", redirect_url=BACK, challenge="")
+        ).netloc
+        for name in ("us", "eu", "sandbox")
+    }
+    assert signs_in == {
+        "us": "api.dexcom.com",
+        "eu": "api.dexcom.eu",
+        "sandbox": "sandbox-api.dexcom.com",
+    }
+    assert found().api_url == dexcom.url

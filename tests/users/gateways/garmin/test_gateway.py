@@ -10,9 +10,9 @@ import orjson
 import pytest
 
 from tests.factories.fit import make_fit
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     AccessExpired,
-    ClientCredentials,
     ComesLater,
     Grant,
     ResourceRefused,

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     AccessExpired,
-    ClientCredentials,
     ResourceRefused,
     SourceRefused,
 )

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 import pytest
 
+from users.gateways.applications import ClientCredentials
 from users.gateways.base import (
     AccessExpired,
-    ClientCredentials,
     ResourceRefused,
     SourceRefused,
     SourceUnavailable,

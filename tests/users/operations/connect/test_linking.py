@@ -11,7 +11,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.gateways.base import ClientCredentials
+from users.gateways.applications import ClientCredentials
 from users.models import Connection, ImportJob
 from users.operations.connect.link_sessions import LinkRequest, create_connect_link
 from users.operations.connect.linking import (

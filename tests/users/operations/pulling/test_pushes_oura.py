@@ -12,7 +12,10 @@ from django.test import Client
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.operations.pulling.test_pushes import address_of, seconds
-from users.gateways.base import ClientCredentials, Grant
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    Grant,
+)
 from users.gateways.oura.pushes import sign_oura_push
 from users.gateways.sources import find_source_gateway
 from users.models import Announcement

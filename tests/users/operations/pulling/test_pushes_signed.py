@@ -12,7 +12,10 @@ from tests.factories.users import make_user
 from tests.users.operations.pulling.test_pushes import address_of, send_here
 from tests.users.operations.pulling.test_worst_days import run
 from tests.users.operations.pulling.test_worst_weeks import sign_in
-from users.gateways.base import ClientCredentials, ResourceRefused
+from users.gateways.applications import ClientCredentials
+from users.gateways.base import (
+    ResourceRefused,
+)
 from users.gateways.polar.pushes import sign_polar_push
 from users.gateways.whoop.pushes import sign_whoop_push
 from users.models import Announcement, SourceGrant, SourcePushKey, Summary

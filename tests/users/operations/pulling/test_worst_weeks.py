@@ -152,6 +152,17 @@ class GoogleHealthPerson(Person):
             self.twin.announce("sleep", waking - NIGHT, waking)
 
 
+class SuuntoPerson(Person):
+    def live(self, back, *, is_new=False):
+        waking = NOON - back * DAY - 5 * HOUR
+        # The watch computes a night twice, the second time to its end.
+        self.twin.add_sleep(waking - NIGHT, waking - HOUR)
+        night = self.twin.add_sleep(waking - NIGHT, waking)
+        self.count("sleep")
+        if is_new:
+            self.twin.announce("SUUNTO_247_SLEEP", night)
+
+
 PEOPLE = {
     "withings": ("withings", WithingsPerson, 601),
     "oura": ("oura_twin", OuraPerson, 429),
@@ -161,6 +172,7 @@ PEOPLE = {
     "strava": ("strava", StravaPerson, 429),
     "garmin": ("garmin", GarminPerson, 429),
     "google_health": ("google_health", GoogleHealthPerson, 429),
+    "suunto": ("suunto", SuuntoPerson, 429),
 }
 WITHOUT_PUSHES = {"dexcom_v3"}
 

@@ -9,12 +9,16 @@ from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.gateways.base import Grant
+from users.gateways.applications import CredentialField
+from users.gateways.base import (
+    Grant,
+)
 from users.models import SourceCredentials, SourceGrant
 from users.operations.sources.cloud_sources import connect_cloud_source
 from users.operations.sources.credentials import (
     find_connection_gateway,
     find_team_source_gateway,
+    list_source_setups,
     list_team_source_gateways,
     remove_source_credentials,
     save_source_credentials,
@@ -33,13 +37,14 @@ def fitbit(monkeypatch):
     return source
 
 
-def save(tenant, client_id="team-id", client_secret=SECRET):
+def save(tenant, client_id="team-id", client_secret=SECRET, **more):
     return save_source_credentials(
         tenant=tenant,
         actor=ACTOR,
         provider="fitbit",
         client_id=client_id,
         client_secret=client_secret,
+        more=more,
     )
 
 
@@ -193,3 +198,45 @@ def test_a_connection_remembers_its_application(alice_tenant):
 
     assert SourceGrant.objects.for_tenant(alice_tenant).get().client_id == "fake-id"
     assert gateway.credentials.client_id == "fake-id"
+
+
+def test_what_else_a_source_asks_for_is_kept_encrypted_and_kept_when_empty(
+    alice_tenant, charlie_tenant, fitbit
+):
+    fitbit.credential_fields = (
+        CredentialField("pass_key", "Pass key"),
+        CredentialField("note", "Note", is_required=False),
+        CredentialField(
+            "region", "Region", is_required=False, choices=(("", "All"), ("eu", "EU"))
+        ),
+    )
+
+    def refused(**more):
+        before = stored_rows(alice_tenant)
+        with pytest.raises(DomainError) as caught:
+            save(alice_tenant, **more)
+        assert stored_rows(alice_tenant) == before
+        return caught.value.code, caught.value.field
+
+    assert refused() == ("credential_missing", "pass_key")
+    assert refused(pass_key="k", region="us") == ("credential_invalid", "region")
+    save(alice_tenant, pass_key=" key-1 ", note="n-1", region="eu", unasked="x")
+    first = find_team_source_gateway(tenant=alice_tenant, provider="fitbit")
+    save(alice_tenant, client_secret="", pass_key="key-2")
+    second = find_team_source_gateway(tenant=alice_tenant, provider="fitbit")
+    kept = stored(alice_tenant)
+    (setup,) = list_source_setups(tenant=alice_tenant)
+
+    assert first.credentials.more == {
+        "pass_key": "key-1",
+        "note": "n-1",
+        "region": "eu",
+    }
+    assert second.credentials.more == {"pass_key": "key-2", "note": "n-1"}
+    assert "key-2" not in kept.more
+    assert "key-2" in decrypt_secret(kept.more)
+    assert setup.chosen == {"region": ""}
+    # Another application has nothing of the first; the installation's has no key.
+    with pytest.raises(DomainError):
+        save(alice_tenant, client_id="other", client_secret="s")
+    assert find_team_source_gateway(tenant=charlie_tenant, provider="fitbit") is None

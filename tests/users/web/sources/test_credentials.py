@@ -15,7 +15,11 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.gateways.base import CallLimit, ClientCredentials, SourceTerms
+from users.gateways.applications import ClientCredentials, CredentialField
+from users.gateways.base import (
+    CallLimit,
+    SourceTerms,
+)
 from users.models import SourceCredentials
 from users.operations.sources.credentials import save_source_credentials
 from users.operations.sources.sources import connect_source
@@ -97,7 +101,7 @@ def test_sources_are_listed_with_what_connects_them(
     ]
     page = alice_web.get(url(alice_tenant, "source_settings")).content.decode()
     closed = strip_tags(page[page.index('id="h-closed"') :])
-    for words in ("Ultrahuman", "8Sleep", "Checked on 26 Nov 2026"):
+    for words in ("Ultrahuman", "8Sleep", "Checked on 27 Nov 2026"):
         assert words in closed
 
 
@@ -228,3 +232,28 @@ def test_an_address_that_is_entered_by_hand_says_so(owner, alice_tenant, monkeyp
     assert "<p>It takes companies alone.</p>" in shown[False]
     assert "Limit: 20 in 15 minutes, each user" in every
     assert "Limit: 5,000 in a minute, in days of data" in every
+
+
+def test_a_source_asks_for_what_else_it_needs(owner, alice_tenant, sources):
+    regions = (("", "All"), ("eu", "Europe"))
+    sources["polar"].credential_fields = (
+        CredentialField("pass_key", "Pass key", "The primary one."),
+        CredentialField("region", "Region", is_required=False, choices=regions),
+    )
+    page = url(alice_tenant, "source_credentials", "polar")
+
+    asked = owner.get(page)
+    without = owner.post(page, ENTERED)
+    entered = owner.post(
+        page, ENTERED | {"pass_key": "key-of-polar", "region": "eu"}, follow=True
+    )
+
+    shown = " ".join(strip_tags(asked.text.replace("<", " <")).split())
+    assert "Pass key The primary one. Stored encrypted, never shown." in shown
+    assert without.status_code == 422
+    assert set(without.context["form"].errors) == {"pass_key"}
+    assert "Credentials tried and saved." in entered.text
+    assert "key-of-polar" not in entered.text
+    assert '<option value="eu" selected>Europe</option>' in entered.text
+    (stored,) = SourceCredentials.objects.for_tenant(alice_tenant)
+    assert "key-of-polar" not in stored.more

@@ -1,0 +1,1 @@
+"""Gateway to Suunto's Cloud API (apizone.suunto.com)."""
