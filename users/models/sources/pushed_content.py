@@ -26,7 +26,8 @@ class PushedContent(TenantOwned):
     rules = TableRules(
         without_fence="encrypted, and read by jobs of a connection",
         retention=RetentionRule(
-            "once it is stored, 8 days at most", "users.remove_old_arrivals"
+            "once it is stored, 8 days at most; of a paused source once it is resumed",
+            "users.remove_old_arrivals",
         ),
         encrypted=("content",),
     )

@@ -18,6 +18,7 @@ from users.gateways.base import ResourceRefused
 from users.models import PushedContent
 from users.models.sources.pushed_content import PUSHED_CONTENT_RETENTION
 from users.operations.pulling.storing import store_pulled_page
+from users.states import ConnectionStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,9 +81,13 @@ def store_pushed_content(
 
 
 def delete_old_pushed_content() -> int:
-    """Delete what could not be stored in time, of all tenants; return how many."""
+    """Delete what could not be stored in time, of all tenants; return how many.
+
+    What waits for a source to be resumed stays.
+    """
     ends = timezone.now() - PUSHED_CONTENT_RETENTION
-    removed, _ = PushedContent.unscoped.filter(at__lt=ends).delete()
+    old = PushedContent.unscoped.filter(at__lt=ends)
+    removed, _ = old.exclude(connection__status=ConnectionStatus.PAUSED).delete()
     return removed
 
 

@@ -27,7 +27,7 @@ from users.operations.sources.credentials import (
     build_push_address,
     find_pushed_application,
 )
-from users.states import ConnectionStatus
+from users.states import ConnectionStatus, PauseCause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -168,6 +168,8 @@ def _record(
             keep_pushed_content(
                 connection=connection, resources=resources, content=each.content
             )
+        if connection.status == ConnectionStatus.PAUSED:
+            return False  # what is kept is announced when it resumes
         record_announcement(
             connection=connection,
             resources=resources,
@@ -183,11 +185,15 @@ def _find_connections(
 ) -> list[Connection]:
     if not external_user_id:
         return []
+    takes = Q(status=ConnectionStatus.CONNECTED)
+    if pushed.gateway.is_push_only:
+        # Others are asked when they resume; after the last day nothing is kept.
+        takes |= Q(status=ConnectionStatus.PAUSED, pause_cause=PauseCause.BY_HAND)
     live = Connection.unscoped.filter(
+        takes,
         provider=pushed.gateway.name,
         external_user_id=external_user_id,
         disconnected_at=None,
-        status=ConnectionStatus.CONNECTED,
         user__deleted_at=None,
         tenant__team__deleted_at=None,
         grant__client_id=pushed.gateway.credentials.client_id,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import transaction
+from django.utils import timezone
 
 from portal.lib.database import rows
 from portal.lib.jobs import jobs
-from users.models import Announcement, Pull
+from users.models import Announcement, Pull, PushedContent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,6 +52,23 @@ def record_announcement(
         lock=f"users.pull:{connection.pk}",
         connection_pk=connection.pk,
     )
+
+
+def announce_kept_content(*, connection: Connection) -> None:
+    """Announce what a source pushed while its connection was paused, if anything.
+
+    In the transaction that resumes it. Source: Ours: a push-only source sends it once.
+    """
+    mine = PushedContent.objects.for_tenant(connection.tenant)
+    kept = list(mine.filter(connection=connection).values_list("waiting", "at"))
+    if kept:
+        record_announcement(
+            connection=connection,
+            resources={resource for waiting, _at in kept for resource in waiting},
+            first=min(at for _waiting, at in kept),
+            last=max(at for _waiting, at in kept),
+            at=timezone.now(),
+        )
 
 
 @transaction.atomic

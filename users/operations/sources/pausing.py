@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.jobs import jobs
 from users.models import Connection, User
+from users.operations.sources.announcements import announce_kept_content
 from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
 from users.operations.sources.connections import (
     add_connection_timeline_entry,
@@ -159,3 +160,4 @@ def _resume(connection: Connection, user: User, actor: Actor) -> None:
     )
     connection.user = user
     schedule_cloud_source_refresh(connection=connection)
+    announce_kept_content(connection=connection)

@@ -25,6 +25,11 @@ from users.operations.sources.credentials import (
     find_connection_gateway,
 )
 from users.operations.sources.gaps import enqueue_due_gap_checks
+from users.operations.sources.pausing import (
+    pause_source,
+    pause_sources_past_ingestion_end,
+    resume_source,
+)
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -256,3 +261,39 @@ def check(tenant):
         assert job.inputs["tenant_pk"] == tenant.pk
         jobs.check_consent_at_source(**job.inputs)
     empty_queue()
+
+
+def test_what_is_pushed_while_a_source_is_paused_is_stored_when_it_resumes(
+    alice_tenant, garmin, watch, time_machine
+):
+    pause_source(user=watch.user, actor=ACTOR, provider="garmin")
+    garmin.announce("dailies", garmin.add_day(NOON - DAY, steps=7000))
+    garmin.sender.deliver()
+    run(watch)
+    time_machine.shift(9 * DAY)
+    jobs.delete_old_arrivals_pulls_and_refreshes()
+
+    kept = PushedContent.objects.for_tenant(alice_tenant)
+    assert (garmin.sender.statuses, kept.count(), arrived(alice_tenant)) == (
+        [200],
+        1,
+        {},
+    )
+    resume_source(user=watch.user, actor=ACTOR, provider="garmin")
+    run(watch)
+
+    assert arrived(alice_tenant) == {"activity": 1, "heartrate": 2}
+    assert not kept.exists()
+
+
+def test_after_the_last_day_of_ingestion_nothing_is_kept(alice_tenant, garmin, watch):
+    watch.user.ingestion_end = (NOON - 30 * DAY).date()
+    watch.user.save(update_fields=["ingestion_end"])
+    pause_sources_past_ingestion_end(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=watch.user.uuid
+    )
+    garmin.announce("dailies", garmin.add_day(NOON - DAY, steps=7000))
+    garmin.sender.deliver()
+
+    assert garmin.sender.statuses == [200]
+    assert not PushedContent.objects.for_tenant(alice_tenant).exists()
