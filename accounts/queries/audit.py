@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import TruncDate
 
-from accounts.models import AuditEntry
+from accounts.models import AuditEntry, Member, Membership
 from portal.lib.choices import OpenChoices
 from portal.lib.ids import find_uuid_range_of_prefix
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import date, datetime
-    from uuid import UUID
     from zoneinfo import ZoneInfo
 
     from django.db.models import QuerySet
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 READ = "read"
+SYSTEM = "system"
 CHUNK = 1_000
+# Hidden entries are counted up to here: more is "1,000+".
+MOST_COUNTED = 1_000
+# Names of changes under which operations record a reason that a person entered.
+REASONS = ("cancellation_reason", "reason", "why")
 # Entries whose actors a filter offers: looking through all of them takes too long.
 LATEST = 2_000
 # Reads of lists, which show many users and name none of them in the audit.
@@ -44,7 +49,8 @@ class AuditFilters:
 
     `verb` and `subject` are whole or begin what is asked for, `begins` is how the id of
     a thing, of a user or of a request begins. `actor` is an actor's key. `since` is
-    included, `until` is not.
+    included, `until` is not. `without_system` leaves out what jobs and commands did;
+    `with_reason` keeps entries for which a reason was entered.
     """
 
     kind: str = ""
@@ -55,6 +61,8 @@ class AuditFilters:
     begins: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    without_system: bool = False
+    with_reason: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,29 @@ def read_audit_page(
     return AuditPage(page, (page[-1].at, page[-1].pk) if more else None)
 
 
+def count_hidden_audit_entries(
+    *,
+    tenant: Tenant,
+    filters: AuditFilters,
+    page: AuditPage,
+    before: tuple[datetime, int] | None,
+) -> int:
+    """Count entries of the system in the time of a page that leaves them out.
+
+    At most MOST_COUNTED + 1. The page's time begins where the page before it ended and
+    ends with its last entry, or with the filters where none are older: so no more is
+    looked through than is shown or counted. Source: Ours.
+    """
+    rows = filter_audit_entries(
+        tenant=tenant, filters=replace(filters, without_system=False)
+    ).filter(actor_kind=SYSTEM)
+    if before:
+        rows = rows.filter(at__lte=before[0])
+    if page.after:
+        rows = rows.filter(at__gt=page.after[0])
+    return int(rows.order_by()[: MOST_COUNTED + 1].count())
+
+
 def iterate_audit_entries_in_chunks(
     *, tenant: Tenant, filters: AuditFilters
 ) -> Iterator[Sequence[AuditEntry]]:
@@ -141,6 +172,10 @@ def filter_audit_entries(
         rows = rows.filter(at__gte=filters.since)
     if filters.until:
         rows = rows.filter(at__lt=filters.until)
+    if filters.without_system:
+        rows = rows.exclude(actor_kind=SYSTEM)
+    if filters.with_reason:
+        rows = rows.filter(changes__has_any_keys=REASONS)
     return rows
 
 
@@ -151,19 +186,70 @@ def _filter_by_prefix(text: str) -> Q:
     return found
 
 
-def list_latest_audit_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
-    """Return the actors of the last LATEST entries, members first."""
+@dataclass(frozen=True, slots=True)
+class AuditChoices:
+    """What filters offer: actors as kind, key and label, people first; things."""
+
+    actors: list[tuple[str, str, str]]
+    subjects: list[str]
+
+
+def list_latest_audit_choices(*, tenant: Tenant) -> AuditChoices:
+    """Return actors and things of the last LATEST entries."""
     rows = AuditEntry.objects.for_tenant(tenant).order_by("-at")
-    latest = rows.values_list("actor_kind", "actor_key", "actor_label")[:LATEST]
-    named = {(kind, key): (kind, key, label) for kind, key, label in [*latest][::-1]}
-    order = ("member", "api_key", "management", "system")
-    return sorted(
-        named.values(),
-        key=lambda each: (
-            order.index(each[0]) if each[0] in order else len(order),
-            each[2],
+    latest = rows.values_list("actor_kind", "actor_key", "actor_label", "subject")
+    actors: dict[tuple[str, str], tuple[str, str, str]] = {}
+    subjects = set()
+    for kind, key, label, subject in latest[:LATEST]:
+        actors.setdefault((kind, key), (kind, key, label))
+        subjects.add(subject)
+    order = ("member", "api_key", "management", SYSTEM)
+    return AuditChoices(
+        actors=sorted(
+            actors.values(),
+            key=lambda each: (
+                order.index(each[0]) if each[0] in order else len(order),
+                each[2],
+            ),
         ),
+        subjects=sorted(subjects),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedMember:
+    """A member as the audit names them today; `roles` is empty for who has left."""
+
+    name: str
+    email: str
+    roles: list[str]
+
+
+def find_audited_members(
+    *, tenant: Tenant, keys: Iterable[str]
+) -> dict[str, AuditedMember]:
+    """Return members by actor key: their name, address and roles of today."""
+    uuids = [found for key in set(keys) if (found := _read_uuid(key))]
+    if not uuids:
+        return {}
+    roles = dict(
+        Membership.objects.filter(
+            team_id=tenant.team_id, member_id__in=uuids
+        ).values_list("member_id", "roles")
+    )
+    return {
+        str(pk): AuditedMember(name, email, roles.get(pk, []))
+        for pk, name, email in Member.objects.filter(pk__in=uuids).values_list(
+            "pk", "name", "email"
+        )
+    }
+
+
+def _read_uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def has_audit_entries_of_user(*, tenant: Tenant, user_uuid: UUID) -> bool:

@@ -1,6 +1,7 @@
 """Filters of the audit log: parse the query string, describe it and write it again.
 
-The page and its export read the same query string; invalid values are ignored.
+The page and its export read the same query string, but for `system`: files always hold
+what jobs and commands did. Invalid values are ignored.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class AuditForm(forms.Form):
     actor = forms.CharField(required=False, max_length=80)
     user = forms.UUIDField(required=False)
     q = forms.CharField(required=False, max_length=80)
+    reason = forms.BooleanField(required=False)
+    system = forms.BooleanField(required=False)
     period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
     since = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
     until = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
@@ -70,6 +73,8 @@ class AuditQuery:
     actor: str = ""
     user: UUID | None = None
     q: str = ""
+    reason: bool = False
+    system: bool = False
     period: str = ""
     since: datetime | None = None
     until: datetime | None = None
@@ -101,6 +106,9 @@ class AuditQuery:
             begins=self.q.strip(),
             since=since,
             until=self.until,
+            # Who asks for one job or command by name gets it.
+            without_system=not (self.system or self.actor),
+            with_reason=self.reason,
         )
         for book in list_user_books():
             if filters.begins and (found := book.find(tenant, filters.begins)):
@@ -117,6 +125,8 @@ class AuditQuery:
             ("actor", self.actor),
             ("user", self.user),
             ("q", self.q),
+            ("reason", "on" if self.reason else ""),
+            ("system", "on" if self.system else ""),
             ("period", self.period),
             ("since", self.since_input),
             ("until", self.until_input),

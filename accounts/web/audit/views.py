@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,15 +14,18 @@ from django.views.decorators.http import require_GET
 
 from accounts.operations.audit.entries import record_read
 from accounts.queries.audit import (
+    MOST_COUNTED,
     Kind,
     count_audited_list_reads,
+    count_hidden_audit_entries,
+    find_audited_members,
     has_audit_entries_of_user,
     iterate_audit_entries_in_chunks,
     list_accesses_to_user_data,
-    list_latest_audit_actors,
+    list_latest_audit_choices,
     read_audit_page,
 )
-from accounts.states import Area
+from accounts.states import Area, Role
 from accounts.web.audit.descriptions import (
     ACTOR_WORDS,
     Change,
@@ -30,6 +33,7 @@ from accounts.web.audit.descriptions import (
     describe_audited_list_part,
     describe_audited_object,
     list_audit_entry_changes,
+    spell_out_code_name,
 )
 from accounts.web.audit.export import write_csv, write_ndjson
 from accounts.web.audit.filters import (
@@ -39,6 +43,7 @@ from accounts.web.audit.filters import (
     AuditQuery,
     list_user_books,
 )
+from accounts.web.audit.groups import group_audit_entries
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
 from portal.lib.tenancy import iterate_as_tenant
@@ -46,15 +51,18 @@ from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import date
 
     from django.http import HttpResponse
 
     from accounts.models import AuditEntry, Tenant
+    from accounts.queries.audit import AuditedMember
+    from accounts.web.audit.groups import AuditGroup
     from accounts.web.requests import TenantRequest
 
 
-PAGE_SIZE = 50
+PAGE_SIZE = 200
 USUAL_LOOKS = "year"
 
 
@@ -63,7 +71,6 @@ class AuditRow:
     """An entry as the page shows it; `user_name` is empty for erased users."""
 
     entry: AuditEntry
-    who: str
     deed: str
     thing: str
     part: str
@@ -71,19 +78,48 @@ class AuditRow:
     changes: list[Change]
 
 
+@dataclass(frozen=True, slots=True)
+class AuditGroupRow:
+    """A group as the page shows it, with its entries.
+
+    `name` is the member's, or the label of a key or job. `users` are IDs and names.
+    `day` is empty where the row before has the same.
+    """
+
+    group: AuditGroup
+    name: str
+    member: AuditedMember | None
+    roles: list[str]
+    who: str
+    users: list[tuple[UUID, str]]
+    rows: list[AuditRow]
+    day: date | None
+
+
 @require_GET
 @require_right(Area.AUDIT)
 def show_audit_log(request: TenantRequest) -> HttpResponse:
     audit_query = AuditQuery.read(request.GET)
     filters = audit_query.filters(request.tenant)
+    before = _read_cursor(request.GET.get("before", ""))
     page = read_audit_page(
-        tenant=request.tenant,
-        filters=filters,
-        before=_read_cursor(request.GET.get("before", "")),
-        limit=PAGE_SIZE,
+        tenant=request.tenant, filters=filters, before=before, limit=PAGE_SIZE
+    )
+    hidden = (
+        count_hidden_audit_entries(
+            tenant=request.tenant, filters=filters, page=page, before=before
+        )
+        if filters.without_system
+        else 0
     )
     listed: dict[str, Any] = {
-        "rows": _build_rows(request.tenant, page.entries),
+        "groups": _build_group_rows(
+            request.tenant,
+            page.entries,
+            continued=timezone.localdate(before[0]) if before else None,
+        ),
+        "hidden": hidden,
+        "most_counted": MOST_COUNTED,
         "after": _write_cursor(page.after),
         "asked": audit_query,
     }
@@ -97,20 +133,29 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_audit_older.html", **listed)
     names = _find_user_names(request.tenant, [filters.user] if filters.user else [])
-    actors = list_latest_audit_actors(tenant=request.tenant)
+    choices = list_latest_audit_choices(tenant=request.tenant)
+    known = find_audited_members(
+        tenant=request.tenant, keys=[key for _, key, _ in choices.actors]
+    )
+    actors = [
+        (
+            key,
+            _("%(name)s, %(email)s") % {"name": known[key].name, "email": label}
+            if key in known and known[key].name
+            else f"{label}, {ACTOR_WORDS.get(kind, kind).lower()}",
+        )
+        for kind, key, label in choices.actors
+    ]
     return render_page(
         request,
         "accounts/audit.html",
         fragment="accounts/_audit.html",
         kinds=Kind.offered(),
         periods=list(PERIOD_WORDS.items()),
-        actors=[
-            (key, f"{label}, {ACTOR_WORDS.get(kind, kind).lower()}")
-            for kind, key, label in actors
-        ],
-        actor_words=next(
-            (n for _, k, n in actors if k == audit_query.actor), audit_query.actor
-        ),
+        actors=actors,
+        actor_words=dict(actors).get(audit_query.actor, audit_query.actor),
+        subjects=[(each, spell_out_code_name(each)) for each in choices.subjects],
+        subject_words=spell_out_code_name(audit_query.subject),
         usual=PERIOD_WORDS[USUAL_PERIOD],
         user=filters.user,
         user_name=names.get(filters.user, "") if filters.user else "",
@@ -124,7 +169,9 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
 def export_audit_log(request: TenantRequest) -> HttpResponse:
     """Stream all matching entries as a file."""
     form = "ndjson" if request.GET.get("format") == "ndjson" else "csv"
-    filters = AuditQuery.read(request.GET).filters(request.tenant)
+    filters = replace(
+        AuditQuery.read(request.GET).filters(request.tenant), without_system=False
+    )
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -216,22 +263,47 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
     )
 
 
-def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]:
+def _build_group_rows(
+    tenant: Tenant, entries: Sequence[AuditEntry], *, continued: date | None
+) -> list[AuditGroupRow]:
     names = _find_user_names(
         tenant, [each.user_uuid for each in entries if each.user_uuid]
     )
-    return [
-        AuditRow(
-            entry=entry,
-            who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
-            deed=describe_audited_action(entry.verb, entry.subject),
-            thing=describe_audited_object(entry),
-            part=describe_audited_list_part(entry.subject_id),
-            user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
-            changes=list_audit_entry_changes(entry.changes),
+    members = find_audited_members(
+        tenant=tenant, keys=[each.actor_key for each in entries]
+    )
+    rows: list[AuditGroupRow] = []
+    day = continued
+    for group in group_audit_entries(entries):
+        last = group.last
+        member = members.get(last.actor_key)
+        rows.append(
+            AuditGroupRow(
+                group=group,
+                name=(member.name if member else "") or last.actor_label,
+                member=member,
+                roles=[str(Role(each).label) for each in member.roles]
+                if member
+                else [],
+                who=str(ACTOR_WORDS.get(last.actor_kind, last.actor_kind)),
+                users=[(each, names.get(each, "")) for each in group.user_uuids],
+                rows=[_build_row(each, names) for each in group.entries],
+                day=None if group.day == day else group.day,
+            )
         )
-        for entry in entries
-    ]
+        day = group.day
+    return rows
+
+
+def _build_row(entry: AuditEntry, names: Mapping[UUID, str]) -> AuditRow:
+    return AuditRow(
+        entry=entry,
+        deed=describe_audited_action(entry.verb, entry.subject),
+        thing=describe_audited_object(entry),
+        part=describe_audited_list_part(entry.subject_id),
+        user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
+        changes=list_audit_entry_changes(entry.changes),
+    )
 
 
 def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:

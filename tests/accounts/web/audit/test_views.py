@@ -52,7 +52,11 @@ def entries(alice_tenant, user):
 
 
 def shown(reply):
-    return [(row.entry.verb, row.entry.subject) for row in reply.context["rows"]]
+    return [(row.entry.verb, row.entry.subject) for row in rows_of(reply)]
+
+
+def rows_of(reply):
+    return [row for group in reply.context["groups"] for row in group.rows]
 
 
 def file_of(reply):
@@ -62,16 +66,17 @@ def file_of(reply):
 def test_the_page_says_who_did_what_to_whom_and_from_where(alice_web, entries, user):
     reply = alice_web.get(PAGE)
 
-    change, read = reply.context["rows"][:2]
+    change, read = rows_of(reply)[:2]
+    by_dana, by_key = reply.context["groups"][:2]
     items = [(each.name, each.old, each.new, each.is_named) for each in change.changes]
     text = " ".join(reply.content.decode().split())
-    assert (change.who, change.deed, change.thing) == (
+    assert (by_dana.who, change.deed, change.thing) == (
         "Member",
         "rotated API key",
         "key-9",
     )
     assert items == [("dob", "", "", True), ("label", "a", "b", False)]
-    assert (read.who, read.deed, read.thing, read.user_name) == (
+    assert (by_key.who, read.deed, read.thing, read.user_name) == (
         "API key",
         "read heartrate",
         "",
@@ -85,16 +90,17 @@ def test_the_page_says_who_did_what_to_whom_and_from_where(alice_web, entries, u
     assert own.request_id == reply["X-Request-ID"]
 
 
-def test_the_page_takes_as_many_queries_for_fifty_as_for_two(
-    alice_web, alice_tenant, entries, user
+def test_the_page_takes_as_many_queries_for_two_hundred_as_for_two(
+    alice_web, alice, alice_tenant, entries, user
 ):
     alice_web.get(PAGE)
     with count_statements() as few:
         alice_web.get(PAGE)
-    for _ in range(60):
+    member = Actor(ActorKind.MEMBER, str(alice.pk), alice.email)
+    for number in range(240):
         record_read(
             tenant=alice_tenant,
-            actor=CI,
+            actor=(CI, member)[number % 2],
             subject="x",
             subject_id="1",
             user_uuid=user.uuid,
@@ -104,12 +110,88 @@ def test_the_page_takes_as_many_queries_for_fifty_as_for_two(
         first = alice_web.get(PAGE)
 
     older = alice_web.get(PAGE, {"before": first.context["after"]}, headers=HTMX)
-    assert len(many) == len(few)
-    assert len(first.context["rows"]) == 50
-    keys = [row.entry.pk for row in (*first.context["rows"], *older.context["rows"])]
-    assert keys == sorted(keys, reverse=True)
+    assert len(many) == len(few)  # of members and of keys in both
+    assert len(rows_of(first)) == 200
+    keys = [row.entry.pk for row in (*rows_of(first), *rows_of(older))]
+    of_people = AuditEntry.objects.for_tenant(alice_tenant).exclude(actor_kind="system")
+    until_then = of_people.filter(pk__lte=max(keys))
+    assert {*keys} == {*until_then.values_list("pk", flat=True)}
     assert len(set(keys)) == len(keys)
     assert b"<html" not in older.content
+    # The day that the page before began is not named twice.
+    assert [group.day for group in older.context["groups"]] == [None] * len(
+        older.context["groups"]
+    )
+
+
+def test_what_one_actor_does_without_a_pause_is_one_group(
+    alice_web, alice, alice_tenant, user, time_machine
+):
+    alice.name = "Alice Marlow"
+    alice.save(update_fields=["name"])
+    member = Actor(ActorKind.MEMBER, str(alice.pk), alice.email, "192.0.2.9")
+    other = make_user(tenant=alice_tenant, client_user_id="mbr_2")
+    now = timezone.localtime().replace(hour=12, minute=0, second=0, microsecond=0)
+    # Minutes before noon, actor, what was read, whose.
+    for minutes, actor, subject, whose in (
+        *((60, member, "order", user), (40, member, "results", user)),
+        *((26, member, "results", user), (25, CI, "sleep", other)),
+        *((24, member, "order", user), (20, CI, "sleep", user)),
+        (10, member, "results", other),
+    ):
+        time_machine.move_to(now - timedelta(minutes=minutes), tick=False)
+        record_read(
+            tenant=alice_tenant,
+            actor=actor,
+            subject=subject,
+            subject_id=whose.uuid,
+            user_uuid=whose.uuid,
+        )
+    time_machine.move_to(now, tick=False)
+
+    groups = alice_web.get(f"{PAGE}?kind=reads").context["groups"]
+
+    assert [
+        (each.name, each.group.deed, [name for _, name in each.users], len(each.rows))
+        for each in groups
+    ] == [
+        ("Alice Marlow", "read results", ["mbr_2"], 1),
+        ("=ci", "read sleep", ["mbr_1", "mbr_2"], 2),
+        ("Alice Marlow", "read results, order", ["mbr_1"], 3),
+        ("Alice Marlow", "read order", ["mbr_1"], 1),
+    ]
+    assert [each.day for each in groups] == [now.date(), None, None, None]
+    assert groups[0].roles == ["Owner"]
+
+
+def test_what_jobs_did_is_counted_and_shown_only_when_asked(
+    alice_web, alice_tenant, entries, user
+):
+    job = Actor.system("pull")
+    for _ in range(3):
+        record_change(
+            tenant=alice_tenant, actor=job, verb="record_samples", subject="heartrate",
+            subject_id=user.uuid, user_uuid=user.uuid, changes={"why": "late"},
+        )  # fmt: skip
+
+    usual = alice_web.get(f"{PAGE}?kind=changes&verb=r")
+    asked = alice_web.get(f"{PAGE}?kind=changes&verb=r&system=on")
+    by_name = alice_web.get(f"{PAGE}?actor=pull")
+    reasons = alice_web.get(f"{PAGE}?reason=on&system=on")
+    file = file_of(alice_web.get(f"{PAGE}file/?format=ndjson&verb=record_"))
+
+    assert (shown(usual), usual.context["hidden"]) == (
+        [("rotate_api_key", "api_key")],
+        3,
+    )
+    written = [("record_samples", "heartrate")] * 3
+    assert (shown(asked), asked.context["hidden"]) == (
+        [*written, ("rotate_api_key", "api_key")],
+        0,
+    )
+    assert (shown(by_name), by_name.context["hidden"]) == (written, 0)
+    assert shown(reasons) == written
+    assert len(file.splitlines()) == 3
 
 
 def test_entries_are_found_by_each_filter(alice_web, alice_tenant, entries, user):
