@@ -101,7 +101,7 @@ INSTALLED_APPS = [
 
 # The dashboard's middleware steps aside for API paths: see portal.http.middleware.
 API_PREFIXES = (
-    *("/v1/", "/v2/", "/v3/", "/lab_report/"),
+    *("/v1/", "/v2/", "/v3/", "/lab_report/", "/checkout/", "/aggregate/"),
     *("/healthz", "/readyz", "/metrics"),
 )
 MIDDLEWARE = [

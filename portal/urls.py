@@ -33,6 +33,7 @@ urlpatterns = [
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
     path("courier/v1/", include("labs.api.courier.urls")),
+    path("", include("portal.api_docs.not_offered")),
     path("api/schema/", show_openapi_document, name="api-schema"),
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),

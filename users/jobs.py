@@ -35,6 +35,7 @@ from users.operations.pulling.pulling import (
 from users.operations.pulling.pushed import delete_old_pushed_content
 from users.operations.pulling.refresh import delete_old_refreshes
 from users.operations.sources.budgets import delete_old_user_budgets
+from users.operations.sources.bulk import delete_old_bulk_operations
 from users.operations.sources.cadences import (
     enqueue_learning_of_data_intervals,
     update_usual_data_intervals,
@@ -116,12 +117,13 @@ def enqueue_due_erasures_pauses_and_expiries() -> None:
 
 @periodic_job("43 3 * * *", "users.remove_old_arrivals")
 def delete_old_arrivals_pulls_and_refreshes() -> None:
-    """Delete old arrivals, pulls, pushes, refreshes and budgets of users; daily."""
+    """Delete old records of how data came, and of bulk operations; daily."""
     delete_old_pushed_content()
     delete_old_arrivals()
     delete_old_pulls()
     delete_old_refreshes()
     delete_old_user_budgets()
+    delete_old_bulk_operations()
 
 
 @periodic_job("53 3 * * *", "users.remove_old_links")

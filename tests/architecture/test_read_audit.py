@@ -54,6 +54,7 @@ REASONS = {
         " api-lab-accounts api-lab-test api-lab-test-list"
         " api-lab-test-markers api-lab-tests api-markers api-payor-search"
         " api-phlebotomy-reasons api-psc-reasons api-providers"
+        " api-link-bulk-operations"
     ),
     "webhooks; payloads are masked until asked for": (
         "webhooks/ webhooks/new/ webhooks/<str:endpoint_id>/edit/"

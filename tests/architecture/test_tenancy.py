@@ -38,6 +38,7 @@ UNSCOPED_MODULES = {
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "users/operations/users/users.py": "the sweep of erasures works over all tenants",
     "users/operations/demo_sources.py": "the sweep of demo users as well",
+    "users/operations/sources/bulk.py": "the sweep of bulk operations",
     "users/operations/sources/cadences.py": "cadences are learnt in all tenants",
     "users/operations/retention.py": "deletes by keys of one tenant's rows",
     "users/operations/sources/gaps.py": "the sweep of gaps as well",

@@ -68,7 +68,7 @@ def operations():
 def test_every_operation_needs_the_key_and_names_its_errors():
     for path, method, operation in operations():
         key = "ManagementKey" if path.startswith("/v1/org") else "ApiKey"
-        if path == "/v2/link/providers":
+        if path.startswith("/v2/link/provider"):
             key = "LinkToken"
         (needed,) = operation["security"]
         assert needed == {key: []}, (path, method)
@@ -121,6 +121,12 @@ def test_the_paths_of_users_are_the_contracts():
         ("GET", "/v2/providers"),
         ("POST", "/v2/link/token"),
         ("GET", "/v2/link/providers"),
+        ("GET", "/v2/link/provider/oauth/{provider}"),
+        ("POST", "/v2/link/bulk_import"),
+        ("POST", "/v2/link/bulk_export"),
+        ("POST", "/v2/link/bulk_pause"),
+        ("POST", "/v2/link/bulk_trigger_historical_pull"),
+        ("GET", "/v2/link/bulk_op"),
         ("GET", "/v2/events"),
         *(
             (method, f"/v2/summary/{resource}/{{user_id}}")

@@ -12,13 +12,15 @@ import httpx
 import junction
 import pytest
 from django.core.handlers.wsgi import WSGIHandler
-from django.urls import Resolver404, resolve
+from django.test import Client
+from django.urls import resolve
 from junction.core.api_error import ApiError
 from junction.core.pydantic_utilities import parse_obj_as
 
 from accounts.webhooks.catalogue import ATTEMPT_EXHAUSTED, load_event_types
 from accounts.webhooks.examples import build_example_event
 from labs.models import ServiceCenter
+from portal.api_docs.not_offered import CODE
 from tests.contract.typed_client import calls, events
 from tests.factories.accounts import make_api_key
 from tests.factories.appointments import booking_lab, make_center
@@ -30,16 +32,6 @@ from tests.outbox import emitted
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)  # a Monday, nine in Phoenix
 HOST = "http://testserver"
-# Contract 10: out of scope, or tier 3 and left out.
-LEFT_OUT = (
-    "/aggregate/",
-    "/checkout/",
-    "/v2/link/bulk",
-    "/v2/link/code/",
-    "/v2/link/provider/",
-    "/v2/team/svix/",
-    "/v3/unmatched_result_test",
-)
 # Events of ours that the client does not know.
 OF_OURS = {
     "historical.data.outside_lab_report.created",
@@ -93,18 +85,22 @@ def check_events(tenant):
         parse_obj_as(events()[event["event_type"]], event)
 
 
-def test_every_call_of_the_client_is_served_or_left_out():
-    missing = set()
+def test_every_call_of_the_client_is_served_or_says_why_not():
+    """Contract 10: what is out of scope answers `not_offered` and what to use."""
+    reasons = {}
     for method, path in calls():
         told = path.replace("{}", "00000000-0000-4000-8000-000000000001")
-        try:
-            resolve(told)
-        except Resolver404:
-            missing.add((method, path))
+        if resolve(told).url_name == CODE:
+            reply = Client().generic(method, told)
+            assert (reply.status_code, reply.json()["code"]) == (404, CODE)
+            reasons[path] = reply.json()["detail"]
 
-    assert missing == {
-        (method, path) for method, path in calls() if path.startswith(LEFT_OUT)
+    assert {path.split("/")[1] + "/" + path.split("/")[2] for path in reasons} == {
+        *("aggregate/v1", "checkout/v1", "v2/link", "v2/team"),
+        "v3/unmatched_result_test",
     }
+    assert len(reasons) == 17
+    assert all(reasons.values())
 
 
 def test_the_client_reads_the_example_of_each_event():

@@ -32,6 +32,7 @@ class FakeSource:
 
     auth_type = "oauth"
     resources = ("sleep", "activity")
+    all_scopes = ("daily",)
     history = timedelta(days=90)
     limits = ()
     reuses_refresh_tokens = False

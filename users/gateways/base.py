@@ -388,6 +388,11 @@ class SourceGateway(Protocol):
         """Revoke the grant; repeatable. Raises: SourceUnavailable."""
         ...
 
+    @property
+    def all_scopes(self) -> tuple[str, ...]:
+        """Return all scopes that resources need: for tokens of unknown scopes."""
+        ...
+
     def granted_resources(self, grant: Grant) -> frozenset[str]:
         """Return the resources that the grant's scopes allow."""
         ...

@@ -139,6 +139,12 @@ class CloudGateway(ABC):
     def tokens(self) -> TokenProtocol:
         """Return how tokens are had."""
 
+    @property
+    def all_scopes(self) -> tuple[str, ...]:
+        """As of SourceGateway; a gateway adds what is for no single resource."""
+        needed = (each.scopes for each in self.cloud_resources.values())
+        return tuple(sorted({name for ways in needed for one in ways for name in one}))
+
     @abstractmethod
     def granted_scopes(self, grant: Grant) -> frozenset[str]:
         """Return what was granted, by the names that resources use."""

@@ -15,6 +15,7 @@ from users.models.erasure_receipt import ErasureReceipt
 from users.models.import_job import ImportJob
 from users.models.sources.announcement import Announcement
 from users.models.sources.arrival import Arrival
+from users.models.sources.bulk_operation import BulkOperation
 from users.models.sources.cadence import Cadence
 from users.models.sources.credentials import (
     SourceBudget,
@@ -38,6 +39,7 @@ from users.models.user_info import UserInfo
 __all__ = [
     "Announcement",
     "Arrival",
+    "BulkOperation",
     "Cadence",
     "Connection",
     "ConnectionEntry",

@@ -38,6 +38,7 @@ OPEN = {
     "docs-page": "a page of the documentation, the same for all",
     "logo": "a source's logo",
     "colors": "a style sheet of one colour, the same for all",
+    "api-link-provider-oauth": "a source's slug; without a link's token it is 401",
     "api-lab-marker": "a marker, the same for all; without a key it is 401",
     "account_reset_password_from_key": "a one-time link, its own proof",
     "invitation_link": "a one-time link, its own proof",

@@ -4,7 +4,7 @@ Run `python -m tests.contract.clients [ADDRESS KEY] [--write]` with the key of a
 sandbox; without them a demo is used, one is started where none runs. Each client is
 installed from its registry into a folder that is deleted afterwards. Every method is
 called once with values made over the API. 1 where a client in use can't read an answer,
-the server fails, or a call is absent without a reason. A client that can't be
+the server fails, or a path is unknown. A client that can't be
 installed, as without a registry, is named and skipped; the page is then not written.
 """
 

@@ -18,6 +18,7 @@ import httpx
 from django.conf import settings
 from django.urls import Resolver404, resolve
 
+from portal.api_docs.not_offered import CODE
 from tests.contract.clients.values import made_values
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ HERE = Path(__file__).parent
 PAGE = settings.BASE_DIR / "docs/reference/published-clients.md"
 INSTALL_TIMEOUT_S, RUN_TIMEOUT_S = 180, 120
 NOT_SENT, UNREADABLE = "not sent", "not read"
+COUNTED = ("works", "not offered", NOT_SENT, UNREADABLE)
+NO_SUCH_PATH = "no_such_path"
 MARK = "/-/"  # before the name of the method that is called next
 OF_A_CONNECTION = {
     *("host", "connection", "content-length", "transfer-encoding", "accept-encoding")
@@ -71,20 +74,6 @@ CLIENTS = (
     PublishedClient("vital", "2.1.569", "Vital", "vital"),
     PublishedClient("junction-api-sdk", "2.0.0", "Junction", "junction"),
 )
-# Why a call that a client has is not here, by how its path begins (contract 10).
-ABSENT = {
-    "/v2/link/bulk": "bulk operations are not offered; use link tokens",
-    "/v2/link/code": "codes are not offered; use a link token",
-    "/v2/link/provider": "sources are connected on Assay's own pages; use a link token",
-    "/v2/link/": "former calls of a source's sign-in; use a link token",
-    "/v2/team/svix": "webhooks are Assay's own; use the endpoints page",
-    "/v2/team/link": "the team's settings are on its page",
-    "/v3/unmatched_result_test": "test cases are the vendor's own",
-    "/checkout/": "checkout is out of scope",
-    "/v2/summary/sleep/{id}/stream": "a former path of "
-    "GET /v2/timeseries/sleep/{sleep_id}/stream",
-    "/aggregate/": "use GET /v2/aggregate/{user_id}/{resource}",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +92,8 @@ class Outcome:
 
     @property
     def is_absent(self) -> bool:
-        """Return whether this server has no such path."""
-        return self.code == "no_such_path"
+        """Return whether this server says that it does not offer the call."""
+        return self.code == CODE
 
     @property
     def is_refused(self) -> bool:
@@ -117,7 +106,7 @@ class Outcome:
         if not self.http:
             return NOT_SENT
         if self.is_absent:
-            return "absent"
+            return "not offered"
         if self.is_refused:
             return f"{self.status} `{self.code}`" if self.code else str(self.status)
         return UNREADABLE if self.fault else "works"
@@ -218,7 +207,7 @@ def list_faults(
     runs: Mapping[PublishedClient, Mapping[str, Outcome]],
 ) -> list[str]:
     """Return what is wrong: an answer that a client in use can't read, a fault of the
-    server, or a call that is absent without a reason.
+    server, or a path that it does not know.
     """
     return [
         f"{client.name} {method}: {outcome.words} {outcome.http} {outcome.fault}"
@@ -226,14 +215,8 @@ def list_faults(
         for method, outcome in outcomes.items()
         if outcome.status >= 500
         or (outcome.words == UNREADABLE and client.is_current)
-        or (outcome.is_absent and not find_reason(outcome))
+        or outcome.code == NO_SUCH_PATH
     ]
-
-
-def find_reason(outcome: Outcome) -> str:
-    """Return why a call is absent, empty if nobody said."""
-    path = outcome.http.partition(" ")[2]
-    return next((why for start, why in ABSENT.items() if path.startswith(start)), "")
 
 
 def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
@@ -252,7 +235,8 @@ def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
         "|---|---|",
         "| works | The client sent the call and read the response. |",
         "| a status | The server refused the values: see *Refused calls*. |",
-        "| absent | The server does not have this call: see *Absent calls*. |",
+        "| not offered | The server answers 404 `not_offered` with the reason: see"
+        " *Calls that are not offered*. |",
         "| not sent, not read | The client rejected the values or the response: see "
         "*Rejected by the client*. |",
         "| - | The client does not have this method. |",
@@ -261,12 +245,12 @@ def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
         "These clients send the key as `x-vital-api-key`, which Assay accepts unless "
         "`API_FORMER_KEY_HEADER` is false.",
         "",
-        "| Client | Methods | Work | Refused | Absent | Not sent | Not read |",
+        "| Client | Methods | Work | Refused | Not offered | Not sent | Not read |",
         "|---|---|---|---|---|---|---|",
     ]
     for client, outcomes in runs.items():
         words = [each.words for each in outcomes.values()]
-        counts = [words.count(one) for one in ("works", "absent", NOT_SENT, UNREADABLE)]
+        counts = [words.count(one) for one in COUNTED]
         works, absent, unsent, unread = counts
         lines.append(
             f"| {client.name} | {len(words)} | {works} | {len(words) - sum(counts)}"
@@ -287,9 +271,7 @@ def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
         for method, outcome in sorted(outcomes.items())
     ]
     absent_calls = {
-        (outcome.http, find_reason(outcome))
-        for _, _, outcome in every
-        if outcome.is_absent
+        (outcome.http, outcome.why) for _, _, outcome in every if outcome.is_absent
     }
     refusals = {
         (method, f"{outcome.words} | {_tidy(outcome.why)}")
@@ -299,7 +281,8 @@ def write_page(runs: Mapping[PublishedClient, Mapping[str, Outcome]]) -> str:
     lines += ["", "## Refused calls", ""]
     lines += ["| Method | Response | Reason |", "|---|---|---|"]
     lines += [f"| {method} | {why} |" for method, why in sorted(refusals)]
-    lines += ["", "## Absent calls", "", "| Call | Reason |", "|---|---|"]
+    lines += ["", "## Calls that are not offered", ""]
+    lines += ["| Call | Reason |", "|---|---|"]
     lines += [f"| `{call}` | {why} |" for call, why in sorted(absent_calls)]
     lines += ["", "## Rejected by the client", ""]
     lines += ["| Client | Method | Outcome | Client's error |", "|---|---|---|---|"]
@@ -327,7 +310,7 @@ def _read_refusal(answer: httpx.Response) -> tuple[str, str]:
     try:
         resolve(answer.request.url.path)
     except Resolver404:
-        return "no_such_path", ""
+        return NO_SUCH_PATH, ""
     try:
         told = answer.json()
     except ValueError:

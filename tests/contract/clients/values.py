@@ -238,6 +238,18 @@ def _make_values(api: httpx.Client) -> dict[str, Any]:
                 "bulk_trigger_historical_pull",
             )
         },
+        "link.bulk_import": {
+            "team_id": "infer_from_context",
+            "connections": [
+                {
+                    "user_id": spare["user_id"],
+                    "access_token": "none",
+                    "refresh_token": "none",
+                    "provider_id": "none",
+                    "expires_at": 2**31 - 1,
+                }
+            ],
+        },
         "link.connect_demo_provider": {"provider": "fitbit"},
         "link.connect_email_auth_provider": {"provider": "freestyle_libre"},
         "link.connect_password_provider": {"provider": "whoop"},

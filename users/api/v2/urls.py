@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from portal.lib.api.views import mount_api_view
 from users.api.v2.views.aggregates import AggregateView
+from users.api.v2.views.bulk import (
+    BulkExportView,
+    BulkHistoryView,
+    BulkImportView,
+    BulkOperationListView,
+    BulkPauseView,
+)
 from users.api.v2.views.completeness import CompletenessView
 from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.former import UserSamplesView, former_endpoints
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
-from users.api.v2.views.links import LinkProvidersView, LinkTokenView
+from users.api.v2.views.links import LinkOAuthView, LinkProvidersView, LinkTokenView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sign_in import SignInTokenView
 from users.api.v2.views.source_priorities import SourcePrioritiesView
@@ -59,6 +66,16 @@ urlpatterns = [
     mount_api_view("link/connect/demo", DemoConnectionView, "api-link-demo"),
     mount_api_view("link/token", LinkTokenView, "api-link-token"),
     mount_api_view("link/providers", LinkProvidersView, "api-link-providers"),
+    mount_api_view(
+        "link/provider/oauth/<provider>", LinkOAuthView, "api-link-provider-oauth"
+    ),
+    mount_api_view("link/bulk_import", BulkImportView, "api-link-bulk-import"),
+    mount_api_view("link/bulk_export", BulkExportView, "api-link-bulk-export"),
+    mount_api_view("link/bulk_pause", BulkPauseView, "api-link-bulk-pause"),
+    mount_api_view(
+        "link/bulk_trigger_historical_pull", BulkHistoryView, "api-link-bulk-history"
+    ),
+    mount_api_view("link/bulk_op", BulkOperationListView, "api-link-bulk-operations"),
     mount_api_view("introspect/resources", ResourcesView, "api-introspect-resources"),
     mount_api_view(
         "introspect/historical_pull", HistoriesView, "api-introspect-historical-pull"

@@ -160,6 +160,11 @@ class GarminGateway(CloudGateway):
         """As of CloudGateway."""
         return GarminPushes(self.credentials)
 
+    @property
+    def all_scopes(self) -> tuple[str, ...]:
+        """As of CloudGateway, with the permission to ask for past data."""
+        return (*super().all_scopes, _HISTORY)
+
     def granted_scopes(self, grant: Grant) -> frozenset[str]:
         """As of CloudGateway."""
         return frozenset(grant.scopes)

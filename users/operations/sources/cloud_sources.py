@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import DomainError, NotFound
 from users.gateways.base import Grant
 from users.models import Connection, Pull, SourceGrant
+from users.operations.sources.connections import record_source_audit_entry
 from users.operations.sources.credentials import (
     find_connection_gateway,
     find_team_source_gateway,
@@ -25,7 +26,7 @@ from users.operations.sources.sources import (
     refuse_account_of_another_user,
 )
 from users.queries import lock_user
-from users.states import PullStatus
+from users.states import ConnectionStatus, PullStatus
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -147,6 +148,38 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
             connection, gateway, known, since=max(since, first), is_history=False
         )
     return scheduled
+
+
+@transaction.atomic
+def schedule_source_history(*, connection: Connection, actor: Actor) -> list[Pull]:
+    """Schedule a pull of all past data of each available resource of a cloud source.
+
+    What is stored already changes nothing when it comes again. Raises:
+    source_not_pulled, source_not_connected (paused or in error); not_found. Source:
+    Typed client, link.bulk_trigger_historical_pull.
+    """
+    user = lock_user(connection.user)
+    gateway = find_connection_gateway(connection)
+    if gateway is None or not is_data_pulled_from_source(connection):
+        raise DomainError("source_not_pulled", _("This source sends its data itself."))
+    if connection.status != ConnectionStatus.CONNECTED:
+        raise DomainError(
+            "source_not_connected", _("This source is paused or has to be reconnected.")
+        )
+    connection.user = user
+    record_source_audit_entry(
+        user=user,
+        actor=actor,
+        verb="request_source_history",
+        provider=connection.provider,
+    )
+    return _schedule(
+        connection,
+        gateway,
+        _available(connection, gateway),
+        since=timezone.now() - gateway.history,
+        is_history=True,
+    )
 
 
 def _schedule(

@@ -186,3 +186,26 @@ def test_without_a_link_that_works_nothing_is_listed(alice_api, user):
 
     assert [reply.status_code for reply in replies] == [401, 401, 401]
     assert "x-link-token" in replies[0]["WWW-Authenticate"]
+
+
+def test_a_links_token_reads_the_sign_in_of_one_source(
+    alice_tenant, user, monkeypatch, settings
+):
+    settings.PUBLIC_URL = "https://assay.example"
+    monkeypatch.setattr(
+        "users.gateways.sources.SOURCE_GATEWAYS", {"fitbit": FakeSource("fitbit")}
+    )
+    token = sign_connect_link_token(create_connect_link(user=user, actor=ACTOR))
+    holder = Client(headers={"x-vital-link-token": token})
+
+    found = holder.get("/v2/link/provider/oauth/Fitbit")
+    unknown = holder.get("/v2/link/provider/oauth/zwift")
+    without = Client().get("/v2/link/provider/oauth/fitbit")
+
+    assert (found.status_code, found.json()["slug"]) == (200, "fitbit")
+    assert found.json()["oauth_url"] == (
+        f"https://assay.example/connect/?token={token}&provider=fitbit"
+    )
+    assert audited(alice_tenant)[-1] == ("read", "sources", str(user.uuid))
+    assert (unknown.status_code, unknown.json()["code"]) == (404, "source_not_offered")
+    assert without.status_code == 401

@@ -20,8 +20,12 @@ from users.operations.connect.link_sessions import (
     create_connect_link,
     sign_connect_link_token,
 )
-from users.operations.connect.linking import list_connect_page_sources
+from users.operations.connect.linking import (
+    find_connectable_source,
+    list_connect_page_sources,
+)
 from users.queries import live_user
+from users.states.links import Way
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -96,3 +100,26 @@ class LinkProvidersView(LinkAPIView):
                 if each.ways
             ]
         )
+
+
+class LinkOAuthView(LinkAPIView):
+    """Serve GET /v2/link/provider/oauth/{provider}, with `x-link-token`."""
+
+    @describe_api_operation(
+        "get_link_provider",
+        "Read a source of a link, with the URL of its sign-in",
+        answer=LinkProvider,
+        refuses=(404,),
+    )
+    def get(self, request: Request, provider: str) -> Response:
+        """`oauth_url` opens the source's sign-in in the user's browser."""
+        session = self.session
+        offered = find_connectable_source(session, provider.lower(), Way.SIGN_IN)
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject="sources",
+            subject_id=session.user.uuid,
+            user_uuid=session.user.uuid,
+        )
+        return Response(build_link_provider_response(session, offered))
