@@ -532,7 +532,7 @@ CONTENT_SECURITY_POLICY = {
 
 # Whether closed days are packed, which takes a fiftieth of the space
 # (docs/explanation/packed-days.md). What is packed is read and written either way.
-PACK_SAMPLES: bool = env.bool("PACK_SAMPLES", default=False)
+PACK_SAMPLES: bool = env.bool("PACK_SAMPLES", default=True)
 # Hours without new data before a user's past days are packed; after a week they are.
 PACK_SAMPLES_QUIET_HOURS: int = env.int("PACK_SAMPLES_QUIET_HOURS", default=48)
 

@@ -140,9 +140,10 @@ def create_upcoming_sample_partitions() -> None:
 
 @periodic_job("7 * * * *", "users.pack_days")
 def pack_closed_days_of_samples() -> None:
-    """Pack closed days of samples, if PACK_SAMPLES says so; hourly."""
+    """Pack closed days of samples, if PACK_SAMPLES says so; hourly, a user daily."""
     if settings.PACK_SAMPLES:
-        pack_closed_days(now=timezone.now())
+        now = timezone.now()
+        pack_closed_days(now=now, turn=now.hour)
 
 
 @tenant_job("users.learn_cadences")

@@ -16,7 +16,7 @@ from portal.lib.database.outages import (
     mark_database_connection_suspect,
 )
 from portal.lib.database.time_limits import RETRY_AFTER_S, is_database_timeout
-from portal.lib.errors import Unavailable
+from portal.lib.errors import Damaged, Unavailable
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def show_server_error_page(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     if isinstance(error, Unavailable):
         return _unavailable(request, error.code, error.message)
+    if isinstance(error, Damaged):  # which waiting doesn't mend
+        return _answer(request, 503, error.code, error.message)
     if is_database_timeout(error):
         return _unavailable(
             request,

@@ -61,5 +61,9 @@ class Invalid(DomainError):
         self.loc = (place, field)
 
 
+class Damaged(DomainError):
+    """What is stored can't be read; it stays so until it is restored from a backup."""
+
+
 class Unavailable(DomainError):
     """Somebody else's service does not answer; the same request may be sent again."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import psycopg
 from django.conf import settings
 
-from users.models import Arrival, User
+from users.store.packed.candidates import find_users_to_pack
 from users.store.partitions import drop_space_of_empty_partitions
 
 if TYPE_CHECKING:
@@ -20,18 +20,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Ours: of who wears something all week, a day stays rows this long after its end.
-PACKED_AFTER = timedelta(days=7)
+# Ours: of who wears something all week, a day stays rows this long after its end, and
+# up to a day longer until the user's turn.
+PACKED_AFTER = timedelta(days=6)
 # One run; the next goes on with whoever still has rows.
 RUN_SECONDS = 45 * 60
 
 
-def pack_closed_days(*, now: datetime, run_seconds: float = RUN_SECONDS) -> Packed:
-    """Pack the closed days of all users; return what was packed.
+def pack_closed_days(
+    *, now: datetime, turn: int | None = None, run_seconds: float = RUN_SECONDS
+) -> Packed:
+    """Pack the closed days of all users, or of a 24th of them; return what was packed.
 
     A day (UTC) is closed when PACK_SAMPLES_QUIET_HOURS have passed since its end and
-    since the user's last new sample of any day, seven days after its end at the latest.
-    What fails for one user is logged and leaves the rows as they are.
+    since the user's last new sample of any day, seven days after its end at the latest
+    if each `turn` from 0 to 23 comes once a day. What fails for one user is logged and
+    leaves the rows as they are.
     """
     from users.store.packed.packing import Packed, PackingFailedError, pack_days_of_user
 
@@ -40,11 +44,11 @@ def pack_closed_days(*, now: datetime, run_seconds: float = RUN_SECONDS) -> Pack
     late = _day_start(now - max(quiet, PACKED_AFTER))
     early = max(late, _day_start(now - quiet))
     days = samples = 0
-    # Over all tenants: who has which setting makes no difference to how they are kept.
-    for user_id in User.unscoped.order_by("pk").values_list("pk", flat=True).iterator():
+    for user_id, before in find_users_to_pack(
+        early=early, late=late, quiet_since=now - quiet, turn=turn
+    ):
         if time.monotonic() - started > run_seconds:
             break
-        before = late if _is_busy(user_id, now - quiet) else early
         try:
             packed = pack_days_of_user(user_id=user_id, before=before)
         except (PackingFailedError, psycopg.Error, RuntimeError) as error:
@@ -59,9 +63,3 @@ def pack_closed_days(*, now: datetime, run_seconds: float = RUN_SECONDS) -> Pack
 
 def _day_start(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _is_busy(user_id: int, since: datetime) -> bool:
-    """Return whether a user got new or changed samples or summaries lately."""
-    recent = Arrival.unscoped.filter(user_id=user_id, at__gt=since)
-    return recent.exclude(created=0, updated=0).exists()

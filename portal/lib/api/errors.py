@@ -18,6 +18,7 @@ from portal.lib.database.outages import is_database_outage
 from portal.lib.database.time_limits import is_database_timeout
 from portal.lib.errors import (
     Conflict,
+    Damaged,
     DomainError,
     Invalid,
     NotAllowed,
@@ -37,6 +38,7 @@ STATUSES: dict[type[DomainError], int] = {
     NotFound: 404,
     Conflict: 409,
     TooLarge: 413,
+    Damaged: 503,
     Unavailable: 503,
 }
 

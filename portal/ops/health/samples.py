@@ -20,9 +20,11 @@ def check_packed_samples() -> Finding:
             False, "Packed samples have no table.", "Run `manage.py migrate`.", True
         )
     if checked.corrupt:
+        user_id, key = checked.corrupt[0]
         return Finding(
             False,
-            f"{len(checked.corrupt)} packed days of samples are corrupt.",
+            f"{len(checked.corrupt)} packed days of samples are corrupt, the first of"
+            f" user {user_id}, series {key.series}, feed {key.feed}, day {key.day}.",
             "`manage.py pack_samples --check` lists them; bring them back from a backup"
             " (docs/explanation/packed-days.md).",
         )

@@ -15,7 +15,7 @@ from users.analysis.buckets import Period
 from users.analysis.source_priority import Rule
 from users.wearables.timeseries import TIMESERIES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]
 BERLIN = ZoneInfo("Europe/Berlin")
 DAY = date(2026, 2, 10)
 

@@ -18,7 +18,7 @@ from users.analysis.explorer import (
 )
 from users.wearables.timeseries import TIMESERIES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]
 
 
 @pytest.fixture

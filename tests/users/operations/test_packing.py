@@ -8,16 +8,18 @@ import pytest
 from portal.lib.tenancy import across_tenants
 from tests.factories.samples import put_samples
 from tests.factories.users import make_new_nights, make_user
-from users.models import Sample
+from tests.outbox import emitted
+from tests.packed import EVER
+from users.models import PackedDay, Sample
 from users.operations.packing import pack_closed_days
 from users.store.packed import packing
-from users.store.packed.packing import Packed
+from users.store.packed.packing import Packed, pack_days_of_user
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(
-    ("arrived", "days"), [(timedelta(hours=1), 1), (timedelta(hours=49), 6)]
+    ("arrived", "days"), [(timedelta(hours=1), 2), (timedelta(hours=49), 6)]
 )
 def test_closed_days_of_quiet_users_are_packed_and_of_others_after_a_week(
     alice_tenant, arrived, days
@@ -29,8 +31,10 @@ def test_closed_days_of_quiet_users_are_packed_and_of_others_after_a_week(
     put_samples(user, "heartrate", *days_of_march)
 
     with across_tenants(why="as the job"):
-        packed = pack_closed_days(now=now)
+        others = pack_closed_days(now=now, turn=(user.pk + 1) % 24)
+        packed = pack_closed_days(now=now, turn=user.pk % 24)
 
+    assert others == Packed()
     assert packed == Packed(days, days)
 
 
@@ -53,3 +57,36 @@ def test_a_full_disk_keeps_the_rows_and_stops_nobody_else(alice_tenant, monkeypa
 
     assert packed == Packed(1, 1)
     assert Sample.objects.get().user_id == users[0].pk
+
+
+def test_a_damaged_day_is_refused_by_name_and_never_left_out(
+    alice_tenant, alice_api, alice_web, time_machine
+):
+    time_machine.move_to(datetime(2026, 3, 3, 12, tzinfo=UTC), tick=False)
+    user = make_user(tenant=alice_tenant)
+    put_samples(
+        user, "heartrate", ("2026-03-01T12:00", 0, 60), ("2026-03-02T12:00", 0, 61)
+    )
+    pack_days_of_user(user_id=user.pk, before=EVER)
+    PackedDay.objects.filter(day="2026-03-01").update(payload=b"d")
+    place = f"/v2/timeseries/{user.uuid}/heartrate"
+    late = {"value": 70, "timestamp": "2026-03-01T12:00:00+00:00"}
+    slug = f"/t/{alice_tenant.team.slug}/{alice_tenant.environment}"
+
+    refused = [
+        alice_api.get(f"{place}/grouped", {"start_date": "2026-03-01"}),
+        alice_api.post(place, {"provider": "oura", "data": [late]}),
+    ]
+    alice_web.raise_request_exception = False
+    page = alice_web.get(f"{slug}/users/{user.uuid}/explorer/?series=heartrate")
+    rest = alice_api.get(f"{place}/grouped", {"start_date": "2026-03-02"})
+
+    assert [(each.status_code, each.json()["code"]) for each in refused] == [
+        (503, "day_damaged")
+    ] * 2
+    assert {each.json()["day"] for each in refused} == {"2026-03-01"}
+    assert not any(each.has_header("Retry-After") for each in refused)
+    assert (page.status_code, "2026-03-01" in page.text) == (503, True)
+    assert rest.json()["groups"]["oura"][0]["data"][0]["value"] == 61
+    assert emitted(alice_tenant) == []
+    assert not Sample.objects.exists()

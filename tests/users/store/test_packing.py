@@ -29,10 +29,10 @@ from users.store.extents import (
 )
 from users.store.packed import packing
 from users.store.packed.codec import (
-    CorruptDayError,
     compute_checksum,
     decode_day,
 )
+from users.store.packed.damage import DayDamaged
 from users.store.packed.packing import (
     Packed,
     PackingFailedError,
@@ -364,7 +364,7 @@ def test_a_corrupt_day_is_reported_and_nothing_is_made_of_it(user):
             user_id=user.pk, feed=RING, keys=[(HEART, NOON)]
         ),
     ):
-        with pytest.raises(CorruptDayError):
+        with pytest.raises(DayDamaged):
             ask()
     with pytest.raises(CommandError):
         call_command("pack_samples", check=True)
@@ -372,6 +372,7 @@ def test_a_corrupt_day_is_reported_and_nothing_is_made_of_it(user):
     packed = pack(user)
 
     assert finding.state == "fail"
+    assert f"user {user.pk}, series 100, feed 1, day 2026-03-01" in finding.sentence
     # The late sample of the corrupt day waits; the other day's joins.
     assert packed == Packed(1, 1)
     assert Sample.objects.get().ts == NOON + 2 * HOUR

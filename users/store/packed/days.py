@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.lib.database import rows
+from users.store.packed.damage import DayDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -155,11 +156,9 @@ def merge_into_packed_days(
 
     Returns the indices of the samples that are held there, ascending, and which of
     them changed. The others are the rows of their days until those are packed again.
-    Raises: CorruptDayError, as nobody could tell what changed.
+    Raises: day_damaged, as nobody could tell what changed.
     """
     import numpy as np
-
-    from users.store.packed.codec import CorruptDayError
 
     touched = {
         key: indices
@@ -171,7 +170,7 @@ def merge_into_packed_days(
     changed: dict[DayKey, DayColumns] = {}
     for key, day in fetch_packed_days(user_id=user_id, keys=touched).items():
         if day is None:
-            raise CorruptDayError(f"user {user_id}, {key}")
+            raise DayDamaged(**key._asdict())
         indices = np.array(touched[key])
         places, is_held = find_places(
             day, np.array([moments[index] for index in touched[key]], np.int64)
@@ -203,14 +202,15 @@ def delete_packed_samples(
     samples: Sequence[tuple[int, int]],
     place: Mapping[str, Any],
 ) -> int:
-    """Delete samples from packed days by (series, microseconds from 2000)."""
+    """Delete samples from packed days by (series, microseconds from 2000).
+
+    Raises: day_damaged.
+    """
     series = [each for each, _ in samples]
     packed = find_packed_day_keys({**place, "user_id": user_id, "feed": feed}, series)
     if not packed:
         return 0
     import numpy as np
-
-    from users.store.packed.codec import CorruptDayError
 
     moments = [moment for _, moment in samples]
     touched = {
@@ -222,7 +222,7 @@ def delete_packed_samples(
     kept: dict[DayKey, DayColumns] = {}
     for key, day in fetch_packed_days(user_id=user_id, keys=touched).items():
         if day is None:
-            raise CorruptDayError(f"user {user_id}, {key}")
+            raise DayDamaged(**key._asdict())
         gone = np.array([moments[index] for index in touched[key]], np.int64)
         left = day.take(~np.isin(day.ts, gone))
         if len(left.ts) == len(day.ts):

@@ -36,13 +36,13 @@ logger = logging.getLogger(__name__)
 # Rows of one step: the user's batches wait a tenth of a second. A day with more stays
 # rows, as each page of it would unpack the whole; one sample a second is 86 400.
 STEP_ROWS = 100_000
-# One row of seven arrays in PostgreSQL's binary form: row by row, the driver alone
-# takes three times as long as all the rest.
+# One row of seven columns, their values end to end: row by row, the driver alone takes
+# three times as long as all the rest, and arrays cost PostgreSQL half as much again.
 _ROWS = """
-    SELECT array_send(array_agg(series)), array_send(array_agg(feed)),
-        array_send(array_agg(ts)), array_send(array_agg(value)),
-        array_send(array_agg(tz_offset)), array_send(array_agg(duration)),
-        array_send(array_agg(origin))
+    SELECT string_agg(int2send(series), ''), string_agg(int2send(feed), ''),
+        string_agg(timestamptz_send(ts), ''), string_agg(float8send(value), ''),
+        string_agg(int4send(tz_offset), ''), string_agg(int4send(duration), ''),
+        string_agg(int4send(origin), '')
     FROM (
         SELECT series, feed, ts, value, tz_offset, duration, origin FROM users_sample
         WHERE user_id = %(user)s AND ts < %(before)s
@@ -57,8 +57,6 @@ _DELETE = """
         AND (series, feed, ts) <= (%(series)s, %(feed)s, %(ts)s)
 """
 _LOWEST = (-(2**15), -(2**15), "-infinity")
-# An array's header, five integers, then each element after its length, big-endian.
-_HEADER = 20
 _KINDS = (">i2", ">i2", ">i8", ">f8", ">i4", ">i4", ">i4")
 
 
@@ -178,18 +176,14 @@ def _move(
 
 def _read_rows(user_id: int, before: datetime, after: _Place) -> _Rows:
     """Return a user's rows in the order of the key, one more than a step's."""
-    ((*arrays,),) = rows.fetch_rows(
+    ((*columns,),) = rows.fetch_rows(
         _ROWS, _place(user_id, before, after) | {"limit": STEP_ROWS + 1}
     )
-    return _Rows(*map(_parse_array, arrays, _KINDS))
+    return _Rows(*map(_parse_column, columns, _KINDS))
 
 
-def _parse_array(data: bytes | None, kind: str) -> NDArray[Any]:
-    own = np.dtype(kind).newbyteorder("=")
-    if data is None:
-        return np.empty(0, own)
-    element = np.dtype([("size", ">i4"), ("value", kind)])
-    return np.frombuffer(data, element, offset=_HEADER)["value"].astype(own)
+def _parse_column(data: bytes | None, kind: str) -> NDArray[Any]:
+    return np.frombuffer(data or b"", kind).astype(np.dtype(kind).newbyteorder("="))
 
 
 def _place(user_id: int, before: datetime, after: _Place) -> dict[str, Any]:

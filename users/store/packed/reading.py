@@ -20,6 +20,7 @@ from users.store.packed.codec import (
     convert_to_datetimes,
     decode_day,
 )
+from users.store.packed.damage import DayDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -45,7 +46,7 @@ class PackedPart(NamedTuple):
 
 
 def unpack_part(part: PackedPart) -> DayColumns:
-    """Unpack a day. Raises: CorruptDayError."""
+    """Unpack a day. Raises: day_damaged."""
     try:
         return decode_day(
             part.payload,
@@ -55,8 +56,9 @@ def unpack_part(part: PackedPart) -> DayColumns:
             checksum=part.checksum,
         )
     except CorruptDayError as error:
-        where = f"series {part.series}, feed {part.feed}"
-        raise CorruptDayError(f"{error} ({where})") from error
+        raise DayDamaged(
+            series=part.series, feed=part.feed, day=part.first.date()
+        ) from error
 
 
 def merge_sample_rows(

@@ -32,7 +32,7 @@ from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("both_ways")]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEN = datetime(2026, 2, 28, 10, tzinfo=UTC)
 DEVICE = UUID("0b8ed3d5-7a0c-4f5e-8a52-6f3ff3c0a111")
@@ -239,8 +239,8 @@ def test_many_samples_make_several_events(user, alice_tenant):
 
 
 @pytest.mark.parametrize("number", [1, 500])
-def test_a_batch_costs_the_same_statements_however_long(user, number, request):
-    if request.config.getoption("--packed"):
+def test_a_batch_costs_the_same_statements_however_long(user, number, both_ways):
+    if both_ways == "packed":
         pytest.skip("packing at once takes statements of its own")
     push_samples(user, "heartrate", *beats(60))
     batch = beats(*range(40, 40 + number), first=1)

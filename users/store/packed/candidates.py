@@ -1,0 +1,74 @@
+"""Which users have rows to pack."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from portal.lib.database import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+# Users of one statement. Most that it looks at have nothing to pack, and one look takes
+# as long as their recent rows are many.
+_STEP_USERS = 500
+# Rows of users who were erased have none.
+_USERS = """
+    SELECT person.id, boundary.before, EXISTS (
+        SELECT 1 FROM users_sample
+        WHERE user_id = person.id AND ts < boundary.before
+    )
+    FROM (
+        SELECT id FROM users_user
+        WHERE id > %(after)s AND mod(id, %(turns)s) = ANY(%(turn)s)
+        ORDER BY id LIMIT %(limit)s
+    ) person
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN EXISTS (
+            SELECT 1 FROM users_arrival
+            WHERE user_id = person.id AND at > %(quiet_since)s
+                AND (created > 0 OR updated > 0)
+        ) THEN %(late)s ELSE %(early)s END::timestamptz AS before
+    ) boundary
+    ORDER BY person.id
+"""
+TURNS = 24
+
+
+class Candidate(NamedTuple):
+    """A user with rows before a time, all of which may be packed."""
+
+    user_id: int
+    before: datetime
+
+
+def find_users_to_pack(
+    *, early: datetime, late: datetime, quiet_since: datetime, turn: int | None = None
+) -> Iterator[Candidate]:
+    """Yield the users with rows before `early`, or `late` if they are busy.
+
+    Busy is who got anything new after `quiet_since`. With a `turn` from 0 to 23 only
+    the users of it, a 24th of all. Over all tenants: who has which setting makes no
+    difference to how they are kept.
+    """
+    after = 0
+    while True:
+        found = rows.fetch_rows(
+            _USERS,
+            {
+                "after": after,
+                "turns": TURNS,
+                "turn": list(range(TURNS)) if turn is None else [turn],
+                "limit": _STEP_USERS,
+                "late": late,
+                "early": early,
+                "quiet_since": quiet_since,
+            },
+        )
+        if not found:
+            return
+        for user_id, before, has_rows in found:
+            if has_rows:
+                yield Candidate(user_id, before)
+        after = found[-1][0]
