@@ -78,7 +78,10 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 # Our own apps, from the lowest up; `portal` is both floor and roof.
-APPS = ("portal", "accounts", "accounts.webhooks", "users", "labs", "reports")
+APPS = (
+    *("portal", "accounts", "accounts.webhooks", "users", "labs", "reports"),
+    "exchange",
+)
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
     "portal.apps.OperatorsAdminConfig",
@@ -101,7 +104,7 @@ INSTALLED_APPS = [
 
 # The dashboard's middleware steps aside for API paths: see portal.http.middleware.
 API_PREFIXES = (
-    *("/v1/", "/v2/", "/v3/", "/lab_report/", "/checkout/", "/aggregate/"),
+    *("/v1/", "/v2/", "/v3/", "/lab_report/", "/checkout/", "/aggregate/", "/fhir/"),
     *("/healthz", "/readyz", "/metrics"),
 )
 MIDDLEWARE = [

@@ -32,6 +32,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
+    path("fhir/R4/", include("exchange.api.r4.urls")),
     path("courier/v1/", include("labs.api.courier.urls")),
     path("", include("portal.api_docs.not_offered")),
     path("api/schema/", show_openapi_document, name="api-schema"),

@@ -105,7 +105,8 @@ def _cache_seconds(grant: KeyGrant) -> timedelta:
 class KeyPermission(BasePermission):
     """Allow an API key only its scopes, from its allowed IP addresses.
 
-    A view says in `area` what it is about, in `also_reads` what else it answers with,
+    A view says in `area` what it is about, in `or_areas` what may stand in for that, in
+    `also_reads` what else it answers with,
     and in `reading` which of its methods change nothing although they are no GET. A
     view that says nothing takes no key with scopes. What a user's token may call it
     says in `user_methods`. Raises: address_not_allowed, scope_missing, not_for_users
@@ -126,7 +127,8 @@ class KeyPermission(BasePermission):
         if grant.scopes is None or method not in view.allowed_methods:
             return True
         for area, write in list_areas_needed_by_call(view, method):
-            if not area or not grant.allows(area, write=write):
+            enough = (area, *(view.or_areas if area == view.area else ()))
+            if not area or not any(grant.allows(one, write=write) for one in enough):
                 raise NotAllowed(
                     "scope_missing", "This key lacks the scope for this call."
                 )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.db.models.expressions import RawSQL
 
-from accounts.models import Tenant
+from accounts.models import Team, Tenant
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
 
 # By key: the version (portal.lib.tenancy.acting_for_with_version), and the tenant.
 known_tenants: dict[int, tuple[str, Tenant]] = {}
@@ -34,3 +39,8 @@ def find_tenant_of_version(tenant_pk: int, version: str) -> Tenant | None:
     # Another change may have come between: the version belongs to what was read.
     known_tenants[tenant_pk] = (tenant.version, tenant)
     return tenant
+
+
+def own_team(tenant: Tenant) -> QuerySet[Team]:
+    """Return the one team of a tenant, for readers that page."""
+    return Team.objects.filter(pk=tenant.team_id)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = ("portal", "accounts", "users", "labs", "reports")
+PACKAGES = ("portal", "accounts", "users", "labs", "reports", "exchange")
 KINDS: dict[str, type[DomainError]] = {
     name: kind
     for name, kind in vars(errors).items()

@@ -19,6 +19,11 @@ from rest_framework.exceptions import APIException
 
 from portal.http.middleware import is_api_path
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.api.operation_outcome import (
+    FHIR_MEDIA_TYPE,
+    FHIR_PREFIX,
+    build_operation_outcome,
+)
 from portal.lib.api.views import KeyedAPIView
 from portal.lib.web.views import is_signed_in
 
@@ -74,6 +79,9 @@ def _has_key(view: Any, request: HttpRequest) -> bool:
 def _too_large(request: HttpRequest, limit: int) -> HttpResponse:
     if is_api_path(request.path_info):
         sentence = f"The body is too large. It can have at most {limit / 2**20:g} MB."
-        body = dump_json({"detail": sentence, "code": "body_too_large"})
-        return HttpResponse(body, status=413, content_type=MEDIA_TYPE)
+        content: dict[str, object] = {"detail": sentence, "code": "body_too_large"}
+        kind = MEDIA_TYPE
+        if request.path_info.startswith(FHIR_PREFIX):
+            content, kind = build_operation_outcome(413, content), FHIR_MEDIA_TYPE
+        return HttpResponse(dump_json(content), status=413, content_type=kind)
     return render(request, "413.html", status=413)

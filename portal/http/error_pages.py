@@ -11,6 +11,11 @@ from django.utils import translation
 
 from portal.http.middleware import is_api_path
 from portal.lib.api.json import MEDIA_TYPE, dump_json
+from portal.lib.api.operation_outcome import (
+    FHIR_MEDIA_TYPE,
+    FHIR_PREFIX,
+    build_operation_outcome,
+)
 from portal.lib.database.outages import (
     is_database_outage,
     mark_database_connection_suspect,
@@ -28,8 +33,12 @@ def _answer(
 ) -> HttpResponse:
     if is_api_path(request.path_info):
         with translation.override("en"):
-            body = dump_json({"detail": sentence, "code": code})
-        return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
+            content: dict[str, object] = {"detail": str(sentence), "code": code}
+        kind = MEDIA_TYPE
+        if request.path_info.startswith(FHIR_PREFIX):
+            content = build_operation_outcome(status, content)
+            kind = FHIR_MEDIA_TYPE
+        return HttpResponse(dump_json(content), status=status, content_type=kind)
     # A page of a fault asks no database, which context processors might.
     page_request = request if status < 500 else None
     page = render_to_string(f"{status}.html", {"sentence": sentence}, page_request)

@@ -336,12 +336,26 @@ class Application:
         return environ
 
     def _refusal(self, path: str, status: int, code: str, sentence: str) -> Answer:
-        """An answer of the server's own: JSON of contract 1.3 below the API's paths."""
+        """An answer of the server's own, JSON below the API's paths."""
+        from portal.lib.api.operation_outcome import (
+            FHIR_MEDIA_TYPE,
+            FHIR_PREFIX,
+            build_operation_outcome,
+        )
+
         if path.startswith(self.api_prefixes):
-            body, kind = orjson.dumps({"detail": sentence, "code": code}), b"json"
+            content: dict[str, object] = {"detail": sentence, "code": code}
+            kind = b"json"
+            if path.startswith(FHIR_PREFIX):
+                content, kind = build_operation_outcome(status, content), b"fhir"
+            body = orjson.dumps(content)
         else:
             body, kind = sentence.encode(), b"plain"
-        media = {b"json": b"application/json", b"plain": b"text/plain; charset=utf-8"}
+        media = {
+            b"fhir": FHIR_MEDIA_TYPE.encode(),
+            b"json": b"application/json",
+            b"plain": b"text/plain; charset=utf-8",
+        }
         return Answer(
             status,
             [

@@ -11,7 +11,7 @@ from django.conf import settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PACKAGES = ("portal", "accounts", "users", "labs", "reports")
+PACKAGES = ("portal", "accounts", "users", "labs", "reports", "exchange")
 
 
 def modules(

@@ -53,6 +53,7 @@ REASONS = {
         " reports/critical-limits/<str:limit_id>/ api-critical-limits api-labs"
         " api-lab-accounts api-lab-test api-lab-test-list"
         " api-lab-test-markers api-lab-tests api-markers api-payor-search"
+        " fhir-organization-list fhir-organization fhir-metadata"
         " api-phlebotomy-reasons api-psc-reasons api-providers"
         " api-link-bulk-operations"
     ),
@@ -95,7 +96,7 @@ PAGES = [
 API_CALLS = [
     (name.rpartition(":")[2], route)
     for route, name, _ in list_named_urls()
-    if route.startswith(("v2/", "v3/", "lab_report/"))
+    if route.startswith(("v2/", "v3/", "lab_report/", "fhir/"))
     and not any(f"<{public}>" in route for public in PUBLIC)
 ]
 

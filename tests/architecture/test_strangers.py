@@ -30,6 +30,8 @@ from accounts.operations.members.saved_views import ViewSettings, create_saved_v
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
+from exchange.queries.samples import list_resource_parameters
+from labs.gateways.results import ReportedSample
 from portal.lib.tenancy import TenantOwned
 from portal.ops.isolation import probing
 from portal.ops.isolation.endpoints import (
@@ -55,6 +57,7 @@ from reports.operations.critical_limits import (
     add_critical_limit,
 )
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.appointments import make_appointment, make_bookable_order
 from tests.factories.calendars import make_site_calendar
 from tests.factories.fhir import make_outside_report
 from tests.factories.imports import make_import
@@ -103,7 +106,11 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
     order = make_order_awaiting_results(tenant=alice_tenant, user=user)
-    make_results(order=order, results=(make_reported_result(text="400", flag="HH"),))
+    make_results(
+        order=order,
+        results=(make_reported_result(text="400", flag="HH"),),
+        samples=(ReportedSample("S-1"),),
+    )
     make_lab_account(tenant=alice_tenant, lab=order.lab)
     make_unmatched(tenant=alice_tenant, lab=order.lab)
     make_lab_document(order=order)
@@ -153,6 +160,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     )
     make_rereading(job=job)
     make_document(tenant=alice_tenant)
+    make_appointment(order=make_bookable_order(tenant=alice_tenant, user=user))
     update_catalogue(owner=alice_tenant)
     # Where there may be several rows: the newest may be another's or no such page's.
     return find_sample_ids(alice_tenant) | {
@@ -300,6 +308,7 @@ def test_every_parameter_that_is_swept_has_a_row_or_says_why_not():
     }
     of_tables = list_parameters_with_rows()
     known = {*of_tables, *WORDS}
+    known |= set(list_resource_parameters())
     known |= {"team_slug", "environment", "region", "team_id", "org_id"}
 
     assert named - known == set(PUBLIC) & named, (

@@ -200,6 +200,8 @@ def find_error_code(answer: HttpResponseBase) -> str:
             return code
         case {"detail": [{"type": str(kind)}, *_]}:
             return kind
+        case {"issue": [{"details": {"coding": [{"code": str(code)}, *_]}}, *_]}:
+            return code  # an OperationOutcome
     return ""
 
 

@@ -34,6 +34,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 
 from portal.lib.api.fields import Inputs
+from portal.lib.api.operation_outcome import FHIR_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -222,9 +223,12 @@ class OpenEnumInDocument(OpenApiSerializerFieldExtension):  # type: ignore[no-un
 
 
 def keep_only_api_paths_in_schema(endpoints: list[Endpoint]) -> list[Endpoint]:
-    """Keep the API proper, each path in its form without the slash at the end."""
+    """Keep the API proper, each path in its form without the slash at the end.
+
+    FHIR describes itself, in its CapabilityStatement.
+    """
     return [
         (path.rstrip("/"), regex, method, view)
         for path, regex, method, view in endpoints
-        if path.startswith(settings.API_PREFIXES)
+        if path.startswith(settings.API_PREFIXES) and not path.startswith(FHIR_PREFIX)
     ]

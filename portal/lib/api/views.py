@@ -49,6 +49,8 @@ class KeyedAPIView(APIView):
     area: ClassVar[str] = ""
     area_by_method: ClassVar[Mapping[str, str]] = {}
     also_reads: ClassVar[tuple[str, ...]] = ()
+    # Areas that stand in for `area`, where an answer shows what the key may read of it.
+    or_areas: ClassVar[tuple[str, ...]] = ()
     reading: ClassVar[tuple[str, ...]] = ()
     # What the token of the user in the path may call; other tokens and keys may all.
     user_methods: ClassVar[tuple[str, ...]] = ()

@@ -36,7 +36,7 @@ CATALOGUE = "locale/en/LC_MESSAGES/django.po"
 # What has texts for people, and what Django needs to collect them.
 TRANSLATED = (
     *("manage.py", "locale", "templates", "static/js"),
-    *("portal", "accounts", "users", "labs", "reports"),
+    *("portal", "accounts", "users", "labs", "reports", "exchange"),
 )
 BROWSER = "tests/browser"  # all that is marked so; collecting the rest takes long
 LONG = "tests"  # they are few, and stand beside what they judge

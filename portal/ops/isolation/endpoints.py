@@ -88,7 +88,7 @@ def list_endpoints_with_path_parameters() -> Endpoints:
         and not route.startswith(ABOVE_TEAMS)
         and name.rpartition(":")[2] not in OPEN
     ]
-    api = [r for r in named if r.startswith(("v2/", "v3/", "lab_report/"))]
+    api = [r for r in named if r.startswith(("v2/", "v3/", "lab_report/", "fhir/"))]
     management = [r for r in named if r.startswith("v1/")]
     pages = [r for r in named if r not in {*api, *management}]
     return Endpoints(api, management, pages)

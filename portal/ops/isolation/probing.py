@@ -28,6 +28,7 @@ from accounts.operations.api_keys.api_keys import clear_api_key_cache, create_ap
 from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Environment, Role, roles_allow_access
+from exchange.queries.samples import find_sample_resource_ids
 from portal.lib.actor import Actor
 from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import across_tenants, acting_for
@@ -213,7 +214,7 @@ def find_sample_ids(tenant: Tenant) -> dict[str, str]:
             rows = model._base_manager.filter(**owner).order_by("-pk")
             if value := rows.values_list(column, flat=True).first():
                 samples[name] = str(value)
-    return samples
+    return samples | find_sample_resource_ids(tenant)
 
 
 def list_parameters_with_rows() -> list[str]:

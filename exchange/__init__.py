@@ -1,0 +1,1 @@
+"""FHIR R4: health data as clinics and their systems read it."""

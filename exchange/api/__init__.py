@@ -1,0 +1,1 @@
+"""FHIR over HTTP, a folder for each version."""

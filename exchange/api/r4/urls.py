@@ -1,0 +1,31 @@
+"""URL paths below /fhir/R4/, made of the table of resources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exchange.api.r4.capability import MetadataView
+from exchange.api.r4.views import BinaryView, build_views
+from exchange.resources.registry import RESOURCE_TYPES
+from portal.lib.api.views import mount_api_view
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.urls import URLPattern
+
+
+def _mount_resources() -> Iterator[URLPattern]:
+    for name, resource in RESOURCE_TYPES.items():
+        search, posted, read = build_views(resource)
+        word = name.lower()
+        yield mount_api_view(name, search, f"fhir-{word}-list")
+        yield mount_api_view(f"{name}/_search", posted, f"fhir-{word}-search")
+        yield mount_api_view(f"{name}/<fhir_{word}_id>", read, f"fhir-{word}")
+
+
+urlpatterns = [
+    mount_api_view("metadata", MetadataView, "fhir-metadata"),
+    *_mount_resources(),
+    mount_api_view("Binary/<fhir_binary_id>", BinaryView, "fhir-binary"),
+]

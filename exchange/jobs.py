@@ -1,0 +1,1 @@
+"""Background jobs of exchange; each calls one operation."""

@@ -1,0 +1,1 @@
+"""Searches over the resources of a tenant."""

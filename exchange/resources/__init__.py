@@ -1,0 +1,1 @@
+"""Resource types: for each a module with its rows, its mapping and its search."""
