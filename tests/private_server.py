@@ -40,14 +40,19 @@ class PrivateServer:
     time of a test; a bench that measures the database starts it with other options.
     """
 
-    def __init__(self, *, options: Sequence[str] = ("fsync=off",)) -> None:
+    def __init__(
+        self,
+        *,
+        options: Sequence[str] = ("fsync=off",),
+        folder: Path = Path("/var/tmp"),  # noqa: S108 - what is made there nobody guesses
+    ) -> None:
         self._options = [part for each in options for part in ("-c", each)]
         self._account = find_postgres_account()
         self._programs = find_postgres_programs(
             default_postgres_data_folder(), self._account
         )
         name = f"assay-private-{os.getpid()}-{secrets.token_hex(4)}"
-        self._data = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
+        self._data = folder / name
         self._data.mkdir(mode=0o700)
         os.chown(self._data, self._account.uid, self._account.gid)
         made = self._account.run(

@@ -22,7 +22,7 @@ import django
 from tests.private_server import PrivateServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 TICKS = os.sysconf("SC_CLK_TCK")
 NANOSECONDS = 1e9
@@ -57,10 +57,14 @@ def database() -> Iterator[str]:
 
 
 @contextmanager
-def private_database() -> Iterator[PrivateServer]:
-    """Set Django up on a migrated server of its own, with a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="assay-bench-", dir="/var/tmp"))
-    database = PrivateServer(options=())
+def private_database(
+    *,
+    options: Sequence[str] = (),
+    folder: Path = Path("/var/tmp"),  # noqa: S108 - what is made there nobody guesses
+) -> Iterator[PrivateServer]:
+    """Set Django up on a migrated server of its own, in a folder of its own."""
+    database = PrivateServer(options=options, folder=folder)
+    folder = Path(tempfile.mkdtemp(prefix="assay-bench-", dir=folder))
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "portal.settings",
         "DATABASE_URL": database.url(),
