@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.http import Http404, HttpResponseRedirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -15,8 +16,10 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, page_url, render_page
+from users.analysis.recent_metrics import read_recent_metrics
 from users.queries import (
     COUNTED_UP_TO,
     find_last_data_time_by_user,
@@ -36,6 +39,7 @@ from users.wearables.providers import KNOWN, find_provider
 from users.web.sources.rows import build_source_row
 from users.web.sources.silent_resources import list_overdue_data_rows
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
+from users.web.users.metric_cards import build_metric_cards, describe_usual_range
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -178,7 +182,16 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
     show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
         Area.PATIENT_DETAILS
     )
-    for subject in ("user", *(["fallback_birth_date"] if show_birth_date else [])):
+    zone = find_time_zone_by_name(overview.user.fallback_time_zone)
+    metrics = read_recent_metrics(
+        user=overview.user, end=timezone.now().astimezone(zone).date()
+    )
+    read = {
+        "user": True,
+        "summaries": bool(metrics),
+        "fallback_birth_date": show_birth_date,
+    }
+    for subject in (name for name, is_read in read.items() if is_read):
         record_read(
             tenant=request.tenant,
             actor=request.actor,
@@ -190,6 +203,8 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
         request,
         "users/page.html",
         overview=overview,
+        metric_cards=build_metric_cards(metrics),
+        usual_range=describe_usual_range(metrics),
         tab="overview",
         show_birth_date=show_birth_date,
         sources=[build_source_row(connection) for connection in overview.connections],
