@@ -539,6 +539,10 @@ PACK_SAMPLES: bool = env.bool("PACK_SAMPLES", default=True)
 # Hours without new data before a user's past days are packed; after a week they are.
 PACK_SAMPLES_QUIET_HOURS: int = env.int("PACK_SAMPLES_QUIET_HOURS", default=48)
 
+# Days that what phones sent is kept after it is stored, encrypted, with the records of
+# types that we have no resource for; 0: not at all.
+PHONE_UPLOADS_KEPT_DAYS: int = env.int("PHONE_UPLOADS_KEPT_DAYS", default=0)
+
 # API
 
 # Calls a minute of one key that has no limit of its own; 0: as many as it makes.

@@ -41,6 +41,7 @@ urlpatterns = [
     path("docs/", include("portal.docs.urls")),
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
     path("push/<slug:provider>/<str:token>/", receive_source_push, name="source_push"),
+    path("", include("users.api.phones.urls")),
     path("connect/", include("users.web.connect.urls")),
     path("site-visit/", answer_visit_by_link, name="site_confirmation"),
     path("calendar/visits.ics", serve_calendar_feed, name="calendar_feed"),

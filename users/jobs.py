@@ -27,6 +27,13 @@ from users.operations.imports.runs import (
 )
 from users.operations.imports.status import cancel_unconfirmed_imports
 from users.operations.packing import pack_closed_days
+from users.operations.phones.pairing import delete_old_pairing_codes
+from users.operations.phones.uploads import (
+    STORE_JOB,
+    delete_old_uploads,
+    fail_next_upload,
+    store_next_upload,
+)
 from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,
     fail_connection_pulls,
@@ -279,3 +286,22 @@ def create_user_export(*, tenant_pk: int, export_id: str) -> None:
 def delete_expired_user_exports() -> None:
     """Delete expired archives; daily."""
     delete_old_user_exports()
+
+
+def _give_up_upload(*, tenant_pk: int, **inputs: Any) -> None:
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    fail_next_upload(tenant=tenant, user_pk=inputs["user_pk"])
+
+
+@tenant_job(STORE_JOB, on_give_up=_give_up_upload)
+def store_phone_uploads(*, tenant_pk: int, **inputs: Any) -> None:
+    """Store the oldest batch that waits of the user `user_pk`; enqueue the rest."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    store_next_upload(tenant=tenant, user_pk=inputs["user_pk"])
+
+
+@periodic_job("44 * * * *", "users.remove_phone_rows")
+def delete_old_phone_rows() -> None:
+    """Delete ended pairing codes, and old batches and pieces of phones; hourly."""
+    delete_old_pairing_codes()
+    delete_old_uploads()

@@ -42,11 +42,6 @@ LEFT_OUT = (
         "This former call of a source's sign-in is not offered. Create a link with"
         " POST /v2/link/token.",
     ),
-    LeftOut(
-        r"v2/link/code/create",
-        "Codes of a mobile app are not offered. Create a link with"
-        " POST /v2/link/token.",
-    ),
     LeftOut(r"v2/link/provider/(?:password|email|manual)/.+", _OWN_PAGES),
     LeftOut(
         r"v2/team/link/config",

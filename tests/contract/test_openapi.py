@@ -119,6 +119,7 @@ def test_the_paths_of_users_are_the_contracts():
         ("POST", "/v2/user/{user_id}/insurance"),
         ("GET", "/v2/user/{user_id}/insurance/latest"),
         ("GET", "/v2/providers"),
+        ("POST", "/v2/link/code/create"),
         ("POST", "/v2/link/token"),
         ("GET", "/v2/link/providers"),
         ("GET", "/v2/link/provider/oauth/{provider}"),

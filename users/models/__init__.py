@@ -13,6 +13,10 @@ from users.models.data.summary import Summary
 from users.models.demo_user import DemoUser
 from users.models.erasure_receipt import ErasureReceipt
 from users.models.import_job import ImportJob
+from users.models.phones.pairing_code import PairingCode
+from users.models.phones.phone import Phone
+from users.models.phones.piece import PhonePiece
+from users.models.phones.upload import PhoneUpload
 from users.models.sources.announcement import Announcement
 from users.models.sources.arrival import Arrival
 from users.models.sources.bulk_operation import BulkOperation
@@ -52,6 +56,10 @@ __all__ = [
     "LinkSession",
     "Origin",
     "PackedDay",
+    "PairingCode",
+    "Phone",
+    "PhonePiece",
+    "PhoneUpload",
     "Pull",
     "PullQuerySet",
     "PushedContent",

@@ -100,12 +100,14 @@ def enqueue_job(
     tenant: HasPrimaryKey,
     lock: str | None = None,
     after: timedelta | None = None,
+    priority: int = 0,
     **inputs: Any,
 ) -> int:
     """Enqueue a job by name in the caller's transaction; returns its id.
 
     Jobs with one `lock` never run at the same time; with `after` it waits that long
-    first. Inputs are JSON values: ids, not health data. Raises KeyError for a name no
+    first; of jobs that wait those of a higher `priority` run first. Inputs are JSON
+    values: ids, not health data. Raises KeyError for a name no
     app declares: a fault of the caller.
     Source: Ours (architecture 1): a job exists if the caller commits.
     """
@@ -117,6 +119,7 @@ def enqueue_job(
         lock=lock,
         queue=task.queue,
         schedule_in={"seconds": int(after.total_seconds())} if after else None,
+        priority=priority,
     ).defer(tenant_pk=tenant.pk, **inputs)
 
 

@@ -27,6 +27,7 @@ PUBLIC = {
     "key": "a one-time link, its own proof",
     "token": "a one-time link, its own proof",
     "color": "a style sheet of one colour, the same for all",
+    "record_type": "a type of a phone's records, the same for all",
     "operation_slug": "a call of the API reference, the same for all",
 }
 # Parameters that name what a team has in both of its environments.
@@ -45,6 +46,10 @@ OPEN = {
     "mailed_invitation_link": "a one-time link, its own proof",
     "courier-events": "a courier's own address; without its signature it is 401",
     "source_push": "a source's own address; without its secret part it is 404",
+    "phone_sync": "a phone's own address; without its token it is 401",
+    "phone_logs": "a phone's own address; without its token it is 401",
+    "phone_records": "a phone's own address; without its token it is 403",
+    "phone_upload": "a phone's own address; without its token it is 401",
     "address_link": "a one-time link, its own proof",
     "single_sign_on": "a team's door, before anyone has signed in",
     "single_sign_on_go": "the same",

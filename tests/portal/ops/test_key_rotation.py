@@ -31,15 +31,18 @@ from tests.factories.accounts import ACTOR
 from tests.factories.connections import make_hl7_connection
 from tests.factories.grants import make_granted
 from tests.factories.openid import CLIENT_SECRET, make_single_sign_on
+from tests.factories.phones import make_phone
 from tests.factories.texts import make_text_provider
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
 from users.models import (
+    PhoneUpload,
     PushedContent,
     SourceCredentials,
     SourceGrant,
     SourcePushKey,
 )
+from users.operations.phones.uploads import receive_upload
 
 OLD, NEW = "an old key of many letters", "a new key of many letters"
 # Who encrypts, and the tables that the result is kept in or why it is kept in none.
@@ -52,6 +55,7 @@ ENCRYPTS = {
         "users.SourceCredentials users.SourcePushKey"
     ),
     "users/operations/pulling/pushed.py": "users.PushedContent",
+    "users/operations/phones/uploads.py": "users.PhoneUpload",
     "labs/operations/texts/provider.py": "labs.TextProvider",
     "labs/operations/shipments/couriers.py": "labs.CourierConnection",
     "labs/operations/connections/settings.py": "labs.Hl7Connection",
@@ -106,6 +110,7 @@ def test_every_secret_comes_under_the_newest_key(
         waiting=["activity"],
         content=encrypt_secret("a push"),
     )
+    receive_upload(phone=make_phone(connection.user)[0], form="own:oura", content=b"{}")
     SourceCredentials(
         tenant=alice_tenant,
         provider="oura",
@@ -145,6 +150,7 @@ def test_every_secret_comes_under_the_newest_key(
         "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
         "reports.ReportMailbox: 1 rows, 1 re-encrypted, 0 unreadable",
+        "users.PhoneUpload: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.PushedContent: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceGrant: 1 rows, 1 re-encrypted, 0 unreadable",
@@ -167,6 +173,7 @@ def test_every_secret_comes_under_the_newest_key(
     stored = SourceCredentials.unscoped.get().client_secret
     assert decrypt_secret(stored) == "a team's secret"
     assert decrypt_secret(PushedContent.unscoped.get().content) == "a push"
+    assert decrypt_secret(PhoneUpload.unscoped.get().content)
     assert decrypt_secret(SourcePushKey.objects.get().key) == "a push key"
     assert decrypt_secret(SingleSignOn.objects.get().client_secret) == CLIENT_SECRET
     # A backup of now asks for no key that has been dropped.

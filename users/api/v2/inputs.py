@@ -318,6 +318,15 @@ class LatestSummaryInputs(Inputs):
     provider = QueryText(required=False)
 
 
+class LinkCodeInputs(Inputs):
+    """The user of a new pairing code."""
+
+    user_id = QueryUuid()
+    expires_at = QueryMoment(
+        required=False, help_text="At most an hour ahead; default: in 10 minutes"
+    )
+
+
 class AddressInputs(Inputs):
     """A postal address."""
 

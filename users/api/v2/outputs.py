@@ -205,6 +205,14 @@ class LinkToken(TypedDict):
     link_web_url: str
 
 
+class LinkCode(TypedDict):
+    """A code that pairs a phone, and where an app exchanges it for tokens."""
+
+    code: str
+    exchange_url: str
+    expires_at: datetime
+
+
 class LinkProvider(TypedDict):
     """A source available through a link (contract 3.6).
 

@@ -15,7 +15,12 @@ from users.api.v2.views.completeness import CompletenessView
 from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.former import UserSamplesView, former_endpoints
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
-from users.api.v2.views.links import LinkOAuthView, LinkProvidersView, LinkTokenView
+from users.api.v2.views.links import (
+    LinkCodeView,
+    LinkOAuthView,
+    LinkProvidersView,
+    LinkTokenView,
+)
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sign_in import SignInTokenView
 from users.api.v2.views.source_priorities import SourcePrioritiesView
@@ -64,6 +69,7 @@ urlpatterns = [
     ),
     mount_api_view("providers", ProviderListView, "api-providers"),
     mount_api_view("link/connect/demo", DemoConnectionView, "api-link-demo"),
+    mount_api_view("link/code/create", LinkCodeView, "api-link-code"),
     mount_api_view("link/token", LinkTokenView, "api-link-token"),
     mount_api_view("link/providers", LinkProvidersView, "api-link-providers"),
     mount_api_view(

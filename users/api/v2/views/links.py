@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING
 
+from django.urls import reverse
 from rest_framework.response import Response
 
 from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
-from portal.lib.api.fields import validate_post_body
+from portal.lib.api.fields import validate_post_body, validate_query_string
 from portal.lib.api.schema import describe_api_operation
+from portal.lib.web.links import build_absolute_url
 from users.api.link_token import LinkAPIView
-from users.api.v2.inputs import LinkTokenInputs
-from users.api.v2.outputs import LinkProvider, LinkToken, build_link_provider_response
+from users.api.v2.inputs import LinkCodeInputs, LinkTokenInputs
+from users.api.v2.outputs import (
+    LinkCode,
+    LinkProvider,
+    LinkToken,
+    build_link_provider_response,
+)
 from users.operations.connect.link_sessions import (
     LinkRequest,
     build_connect_link_url,
@@ -24,6 +32,7 @@ from users.operations.connect.linking import (
     find_connectable_source,
     list_connect_page_sources,
 )
+from users.operations.phones.pairing import create_pairing_code
 from users.queries import live_user
 from users.states.links import Way
 
@@ -67,6 +76,38 @@ class LinkTokenView(TenantAPIView):
             {
                 "link_token": sign_connect_link_token(session),
                 "link_web_url": build_connect_link_url(session),
+            }
+        )
+
+
+class LinkCodeView(TenantAPIView):
+    """Serve POST /v2/link/code/create."""
+
+    area = Area.USERS
+
+    @describe_api_operation(
+        "create_link_code",
+        "Make a code that pairs a user's phone",
+        query=LinkCodeInputs,
+        answer=LinkCode,
+        refuses=(400, 404),
+    )
+    def post(self, request: Request) -> Response:
+        """The code expires after 10 minutes and pairs one phone.
+
+        The app sends it to `exchange_url` as `{"code": …}` and gets tokens of the user.
+        An earlier code of the user ends. `expires_at` is at most one hour ahead.
+        """
+        query = validate_query_string(request, LinkCodeInputs)
+        user = live_user(tenant=self.tenant, user_id=query["user_id"])
+        new = create_pairing_code(
+            user=user, actor=self.actor, expires_at=_as_moment(query.get("expires_at"))
+        )
+        return Response(
+            {
+                "code": new.code,
+                "exchange_url": build_absolute_url(reverse("phone_pair")),
+                "expires_at": new.expires_at,
             }
         )
 
@@ -123,3 +164,12 @@ class LinkOAuthView(LinkAPIView):
             user_uuid=session.user.uuid,
         )
         return Response(build_link_provider_response(session, offered))
+
+
+def _as_moment(given: date | datetime | None) -> datetime | None:
+    """Return a moment of the query; without an offset it is UTC, a date its start."""
+    if given is None:
+        return None
+    if not isinstance(given, datetime):
+        given = datetime.combine(given, time())
+    return given if given.tzinfo else given.replace(tzinfo=UTC)

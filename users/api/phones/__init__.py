@@ -1,0 +1,1 @@
+"""The addresses that apps on phones call."""

@@ -1,0 +1,1 @@
+"""Phones that send a user's data, and what they sent until it is stored."""

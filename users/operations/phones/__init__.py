@@ -1,0 +1,1 @@
+"""Phones: pair them, take their uploads, and store these."""

@@ -1,0 +1,1 @@
+"""What apps on phones send, read into our own records."""
