@@ -86,7 +86,7 @@ RIGHTS = {
     "users*": (
         "users:import_users users:refresh users:pause_source users:resume_source"
         " users:disconnect_source users:cancel_import users:confirm_import"
-        " users:links users:link users:mail_link users:end_link"
+        " users:links users:link users:mail_link users:end_link users:disconnect_phone"
     ),
     "orders": (
         "labs:orders labs:order_file labs:order labs:results labs:critical"

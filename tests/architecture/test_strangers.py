@@ -63,6 +63,7 @@ from tests.factories.fhir import make_outside_report
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_lab_document, make_unmatched
 from tests.factories.labs import make_lab_account
+from tests.factories.phones import make_code, make_phone
 from tests.factories.reports import (
     make_alias,
     make_dispute,
@@ -85,6 +86,7 @@ from tests.factories.webhooks import (
 from tests.labs.operations.catalogue.conftest import update as update_catalogue
 from users.operations.connect.link_sessions import create_connect_link
 from users.operations.erasure import create_erasure_receipt
+from users.operations.phones.uploads import receive_upload
 from users.operations.sources.devices import DeviceDetails, record_device_details
 from users.operations.sources.sources import connect_source
 from users.operations.users.export import request_user_export
@@ -102,6 +104,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     user = make_user(tenant=alice_tenant, client_user_id="alices-user")
     connect_source(user=user, actor=ACTOR, provider="oura")
     record_device_details(user=user, details=DeviceDetails("oura", "ring-1"))
+    make_code(user)
+    receive_upload(phone=make_phone(user)[0], form="own:oura", content=b"{}")
     (workout_id,) = record(user, "workouts").ids
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)

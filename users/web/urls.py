@@ -10,7 +10,7 @@ from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
 from users.web.sources import completeness, credentials, ranking
 from users.web.sources import views as sources
-from users.web.users import csv_import, deletion, erasures, exports, views
+from users.web.users import csv_import, deletion, erasures, exports, phones, views
 
 app_name = "users"
 _SETTINGS = "settings/sources/<slug:provider>"
@@ -117,6 +117,11 @@ urlpatterns = [
         "users/<str:user_id>/imports/<str:import_id>/cancel/",
         imports.cancel_data_import,
         name="cancel_import",
+    ),
+    path(
+        "users/<str:user_id>/phones/<str:phone_id>/disconnect/",
+        phones.disconnect_user_phone,
+        name="disconnect_phone",
     ),
     path("users/<str:user_id>/exports/", exports.show_user_exports, name="exports"),
     path(

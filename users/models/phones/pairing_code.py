@@ -11,6 +11,8 @@ from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
+TRIES_MAX = 5
+
 
 class PairingCode(TenantOwned):
     """A code by which an app is paired with a user.
@@ -42,3 +44,8 @@ class PairingCode(TenantOwned):
 
     def __str__(self) -> str:
         return f"pairing code {self.uuid}"
+
+    def is_open(self) -> bool:
+        """Return whether it still pairs a phone."""
+        is_left = self.used_at is None and self.tries < TRIES_MAX
+        return is_left and timezone.now() < self.expires_at

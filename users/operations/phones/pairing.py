@@ -20,6 +20,7 @@ from portal.lib.errors import DomainError, NotFound, TooMany
 from portal.lib.tenancy import acting_for
 from portal.lib.web.proxies import find_client_network
 from users.models import PairingCode
+from users.models.phones.pairing_code import TRIES_MAX
 from users.operations.phones.tokens import PhoneDetails, create_phone
 from users.queries import lock_user
 
@@ -36,7 +37,6 @@ LENGTH = 8
 _PREFIX = 3
 CODE_TTL = timedelta(minutes=10)
 CODE_TTL_MAX = timedelta(hours=1)
-TRIES_MAX = 5
 # Of one address in a minute, with right and wrong codes.
 _CALLS_A_MINUTE = 20
 CODE_RETENTION = timedelta(days=1)

@@ -37,6 +37,7 @@ from users.web.connect.entry import (
     set_private_page_headers,
     show_invalid_link_page,
 )
+from users.web.connect.phones import offers_phones
 from users.web.connect.portal import (
     find_disconnected_source_name,
     list_portal_lab_tests,
@@ -119,6 +120,7 @@ def show_connect_page(request: HttpRequest, session: LinkSession) -> HttpRespons
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
             "problem_source": _find_source_name(sources, request.GET.get("source", "")),
             "qr": draw_qr_code(build_connect_link_url(session)),
+            "has_phones": not text and offers_phones(session),
         },
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web.connect import brand, entry, files, mails, portal
+from users.web.connect import brand, entry, files, mails, phones, portal
 from users.web.connect import page as connect
 
 app_name = "connect"
@@ -15,6 +15,17 @@ urlpatterns = [
     path("back/<str:provider>/", connect.return_from_source_sign_in, name="back"),
     path("<str:session_id>/", connect.show_connect_page, name="page"),
     path("<str:session_id>/close/", connect.close_connect_page, name="close"),
+    path("<str:session_id>/phone/", phones.connect_phone, name="phone"),
+    path(
+        "<str:session_id>/phone/codes/<str:code_id>/",
+        phones.show_pairing_progress,
+        name="pairing",
+    ),
+    path(
+        "<str:session_id>/phone/<str:phone_id>/disconnect/",
+        phones.disconnect_phone,
+        name="disconnect_phone",
+    ),
     path(
         "<str:session_id>/imports/<str:import_id>/",
         files.show_import_progress,

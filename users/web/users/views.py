@@ -28,6 +28,7 @@ from users.queries import (
     search_users,
     user_overview,
 )
+from users.queries.phones import list_phone_health
 from users.states import (
     ConnectionStatus,
     IngestionWindow,
@@ -208,6 +209,7 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
         tab="overview",
         show_birth_date=show_birth_date,
         sources=[build_source_row(connection) for connection in overview.connections],
+        phones=list_phone_health(user=overview.user),
         silent=list_overdue_data_rows(list_usual_data_intervals(user=overview.user)),
         public_url=settings.PUBLIC_URL,
     )
