@@ -27,9 +27,14 @@ from accounts.operations.api_keys.api_keys import create_api_key
 from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.operations.members.invitations import invite_member
 from accounts.operations.members.saved_views import ViewSettings, create_saved_view
-from accounts.states import Environment, Role
+from accounts.states import Area, Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
+from exchange.operations.bulk_exports import (
+    ExportRequest,
+    request_bulk_export,
+    run_bulk_export,
+)
 from exchange.queries.samples import list_resource_parameters
 from labs.gateways.results import ReportedSample
 from portal.lib.tenancy import TenantOwned
@@ -164,6 +169,13 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     )
     make_rereading(job=job)
     make_document(tenant=alice_tenant)
+    export = request_bulk_export(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        areas=frozenset({Area.USERS, Area.PATIENT_DETAILS}),
+        request=ExportRequest(request_url="", types=("Patient",)),
+    )
+    run_bulk_export(tenant=alice_tenant, export_id=export.pk)
     make_appointment(order=make_bookable_order(tenant=alice_tenant, user=user))
     update_catalogue(owner=alice_tenant)
     # Where there may be several rows: the newest may be another's or no such page's.
@@ -172,6 +184,8 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "sleep_id": str(sleep_id),
         "job_id": str(job.id),
         "review_id": str(make_dispute(user=user).id),
+        "order_id": str(order.pk),
+        "transaction_id": str(order.transaction_id),
         "lab_test_id": str(order.lab_test_id),
         "api_key_id": str(key.id),
         "management_key_id": str(management_key.pk),

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exchange.api.r4.bulk import (
+    GROUP_OF_ALL,
+    ExportFileView,
+    ExportStatusView,
+    PatientExportView,
+    SystemExportView,
+)
 from exchange.api.r4.capability import MetadataView
 from exchange.api.r4.views import BinaryView, build_views
 from exchange.resources.registry import RESOURCE_TYPES
@@ -26,6 +33,15 @@ def _mount_resources() -> Iterator[URLPattern]:
 
 urlpatterns = [
     mount_api_view("metadata", MetadataView, "fhir-metadata"),
+    mount_api_view(r"\$export", SystemExportView, "fhir-export"),
+    mount_api_view(r"Patient/\$export", PatientExportView, "fhir-export-patients"),
+    mount_api_view(
+        rf"Group/{GROUP_OF_ALL}/\$export", PatientExportView, "fhir-export-group"
+    ),
+    mount_api_view("bulk/<bulk_export_id>", ExportStatusView, "fhir-bulk"),
+    mount_api_view(
+        "bulk/<bulk_export_id>/<bulk_file_id>", ExportFileView, "fhir-bulk-file"
+    ),
     *_mount_resources(),
     mount_api_view("Binary/<fhir_binary_id>", BinaryView, "fhir-binary"),
 ]

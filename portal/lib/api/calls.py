@@ -21,7 +21,8 @@ _PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)")
 def find_path_template(route: str) -> str:
     """Return a template such as /v2/user/{user_id} of a mounted view's pattern."""
     named = _PARAMETER.sub(r"{\1}", route)
-    return "/" + named.replace("^", "").removesuffix("$").removesuffix("/?")
+    template = named.replace("^", "").removesuffix("$").removesuffix("/?")
+    return "/" + template.replace("\\", "")
 
 
 def list_areas_needed_by_call(

@@ -31,7 +31,8 @@ def calls() -> Iterator[tuple[str, str, Any]]:
             continue
         if ApiKeyAuthentication not in view.authentication_classes:
             continue
-        path = re.sub(r"[\^$?]", "", PARAMETER.sub("none", route))
+        path = re.sub(r"(?<!\\)[\^$?]", "", PARAMETER.sub("none", route))
+        path = path.replace("\\", "")  # $export
         for method in METHODS:
             if hasattr(view, method.lower()):
                 yield f"/{path}", method, view

@@ -69,6 +69,7 @@ def test_each_hook_and_loader_is_declared_in_its_app():
 
     assert names == {
         "user_erasers": [
+            "exchange.operations.bulk_exports.remove_exports_with_user",
             "reports.operations.reading.files.erase_user_reports",
             "labs.operations.erasure.erase_user_orders",
             "users.operations.erasure.erase_user_samples",
@@ -81,8 +82,8 @@ def test_each_hook_and_loader_is_declared_in_its_app():
         ],
         "person_tests": ["labs.queries.orders.user_tests.list_latest_tests_of_user"],
     }
-    assert [len(app.user_books) for app in hooks] == [0, 0, 1]
-    assert [len(app.marker_sources) for app in hooks] == [1, 0, 0]
+    assert [len(app.user_books) for app in hooks] == [0, 0, 0, 1]
+    assert [len(app.marker_sources) for app in hooks] == [0, 1, 0, 0]
     # Orders need accounts, messages orders, and visits come after the messages.
     assert [load.__name__ for load in list_demo_loaders()] == [
         "load_demo_lab_accounts",
