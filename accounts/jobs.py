@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounts.models import Team, Tenant
 from accounts.operations.api_keys.call_limits import delete_old_rate_limit_windows
 from accounts.operations.api_keys.call_log import delete_expired_api_calls
+from accounts.operations.assistants import delete_old_assistant_calls
 from accounts.operations.audit.chain import (
     record_audit_chain_anchors,
     seal_new_audit_entries,
@@ -54,6 +55,7 @@ def enqueue_team_erasures() -> None:
 def delete_old_api_calls() -> None:
     """Once a day, delete calls past the retention of the call log."""
     delete_expired_api_calls()
+    delete_old_assistant_calls()
 
 
 @periodic_job("23 * * * *", "accounts.forget_call_windows")

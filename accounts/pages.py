@@ -37,6 +37,15 @@ PAGES = PageContributions(
             areas=(Area.API_KEYS,),
         ),
         NavLink(
+            group=NavGroup.DEVELOPERS,
+            rank=27,
+            section="assistants",
+            words=gettext_lazy("Assistants"),
+            icon="search",
+            path_name="team:assistants",
+            areas=(Area.ASSISTANT,),
+        ),
+        NavLink(
             group=NavGroup.TEAM,
             rank=10,
             section="members",
@@ -81,6 +90,13 @@ PAGES = PageContributions(
         ),
         Destination(
             61, gettext_lazy("API log"), "pulse", "team:api_log", area=Area.API_KEYS
+        ),
+        Destination(
+            63,
+            gettext_lazy("Assistants"),
+            "search",
+            "team:assistants",
+            area=Area.ASSISTANT,
         ),
         Destination(
             70, gettext_lazy("Members"), "shield", "team:members", area=Area.TEAM

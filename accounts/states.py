@@ -104,6 +104,7 @@ class Area(TextChoices):
     CATALOGUE = "catalogue", gettext_lazy("Lab accounts and test catalog")
     WEBHOOKS = "webhooks", gettext_lazy("Webhooks and deliveries")
     API_KEYS = "api_keys", gettext_lazy("API keys")
+    ASSISTANT = "assistant", gettext_lazy("Assistants")
     TEAM = "team", gettext_lazy("Members and settings")
     AUDIT = "audit", gettext_lazy("Audit log")
     DELETE_USERS = "delete_users", gettext_lazy("Delete users")
@@ -138,6 +139,7 @@ _ROWS = {
     Area.CATALOGUE: "W W R W R R R",
     Area.WEBHOOKS: "W W - - W - -",
     Area.API_KEYS: "W W - - S - -",
+    Area.ASSISTANT: "W W - - R - -",
     Area.TEAM: "W W R R R R R",
     Area.AUDIT: "R R - - - - -",
     Area.DELETE_USERS: "W W - - - - -",
@@ -184,6 +186,7 @@ _KEY_ACCESS: dict[Area, tuple[Access, ...]] = {
     Area.REPORTS: (Access.READ, Access.WRITE),
     Area.CATALOGUE: (Access.READ, Access.WRITE),
     Area.WEBHOOKS: (Access.READ,),
+    Area.ASSISTANT: (Access.READ,),
     Area.TEAM: (Access.READ,),
     Area.DELETE_USERS: (Access.WRITE,),
 }

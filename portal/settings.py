@@ -401,6 +401,9 @@ SUUNTO_TOKEN_URL: str = env.str(
     "SUUNTO_TOKEN_URL", default="https://cloudapi-oauth.suunto.com"
 )
 
+# The API key of the one assistant that `manage.py mcp` serves by stdio.
+ASSISTANT_KEY: str = env.str("ASSISTANT_KEY", default="")
+
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [
     host.lower() for host in env.list("WEBHOOK_LOCAL_HOSTS", default=[])

@@ -2,6 +2,7 @@
 
 from accounts.models.api_call import ApiCall, ApiCallTally
 from accounts.models.api_key import ApiKey
+from accounts.models.assistant_call import AssistantCall
 from accounts.models.audit import AuditEntry, AuditSeal
 from accounts.models.call_window import CallWindow
 from accounts.models.go_live import GoLiveTry
@@ -23,6 +24,7 @@ __all__ = [
     "ApiCall",
     "ApiCallTally",
     "ApiKey",
+    "AssistantCall",
     "AuditEntry",
     "AuditSeal",
     "CallWindow",

@@ -125,7 +125,8 @@ class Tenant(models.Model):
     `lab_report_max_age_days`, ours, the age from which a report counts as old;
     `order_approval_enabled`, ours, is whether orders wait for one of the team's
     physicians; `source_reconnect_mails_enabled`, ours, is whether users are mailed to
-    connect a broken source again. A new tenant's settings are those of
+    connect a broken source again; `assistants_enabled`, ours, is whether assistants may
+    read what their keys allow. A new tenant's settings are those of
     `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
@@ -169,6 +170,7 @@ class Tenant(models.Model):
     source_reconnect_mails_enabled = models.BooleanField(
         default=False, db_default=False
     )
+    assistants_enabled = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = gettext_lazy("environment")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.web import saved_views
+from accounts.web import assistants, saved_views
 from accounts.web.api_keys import call_log, management_keys
 from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
@@ -72,6 +72,8 @@ urlpatterns = [
         name="delete_view",
     ),
     path("api-log/", call_log.show_api_log, name="api_log"),
+    path("assistants/", assistants.show_assistants, name="assistants"),
+    path("assistants/switch/", assistants.switch_assistants, name="switch_assistants"),
     path("settings/", settings.show_team_settings, name="settings"),
     path("settings/sign-in/", sign_in.show_sign_in_settings, name="sign_in"),
     path(

@@ -19,6 +19,7 @@ OF_A_REQUEST = frozenset(
 # Where it may stand, and why.
 READERS = {
     "portal/server/application.py": "hands over what a request says of its server",
+    "portal/assistants/calls.py": "names the public address in calls of its own",
     "accounts/web/sign_in/step_up.py": "compares a referring page's host,"
     " of which it keeps the path alone",
 }

@@ -63,6 +63,8 @@ RIGHTS = {
         " users:source_credentials users:try_source_credentials"
         " users:remove_source_credentials users:change_reconnect_mails"
     ),
+    "assistant": "team:assistants",
+    "assistant*": "team:switch_assistants",
     "audit": (
         "team:audit team:audit_file team:access_log users:erasures users:receipt"
     ),

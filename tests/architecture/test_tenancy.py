@@ -32,6 +32,7 @@ UNSCOPED_MODULES = {
     "accounts/operations/api_keys/api_keys.py": "a key is read before its tenant",
     "accounts/operations/api_keys/access_tokens.py": "a token as well",
     "accounts/operations/members/saved_views.py": "forgets an erased user",
+    "accounts/operations/assistants.py": "as well; the sweep of calls of assistants",
     "accounts/operations/notices.py": "mails members of all tenants, one by one",
     "accounts/operations/audit/chain.py": "seals the audit of all tenants",
     "accounts/webhooks/operations/alerts.py": "looks for failing ones of all tenants",

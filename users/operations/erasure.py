@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from accounts.operations.api_keys.call_log import delete_api_calls_of_user
+from accounts.operations.assistants import delete_assistant_calls_of_user
 from accounts.operations.members.saved_views import delete_saved_views_filtering_by_ids
 from portal.lib.database import rows
 from portal.lib.idempotency import delete_answers_containing
@@ -63,6 +64,9 @@ def remove_mentions_of_user(*, tenant: Tenant, user: User) -> dict[str, int]:
     found = {
         "portal.IdempotentAnswer": delete_answers_containing(
             tenant_pk=tenant.pk, text=str(user.uuid)
+        ),
+        "accounts.AssistantCall": delete_assistant_calls_of_user(
+            tenant_pk=tenant.pk, user_uuid=user.uuid
         ),
         "accounts.SavedView": delete_saved_views_filtering_by_ids(
             tenant_pk=tenant.pk, names=names

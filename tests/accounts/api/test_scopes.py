@@ -103,7 +103,8 @@ def test_every_call_is_opened_by_its_scopes_and_by_no_others(client_with):
 def test_every_scope_opens_something():
     opened = {scope for _, method, view in calls() for scope in scopes_of(view, method)}
 
-    assert opened == set(SCOPES)
+    # It opens /mcp, which is no call of the API: see tests/portal/assistants.
+    assert opened | {"assistant:read"} == set(SCOPES)
 
 
 @pytest.mark.django_db

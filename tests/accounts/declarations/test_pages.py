@@ -33,6 +33,7 @@ def test_links_and_destinations_are_in_order_and_open_a_page_of_the_team():
         ("webhooks", NavGroup.DEVELOPERS),
         ("api_keys", NavGroup.DEVELOPERS),
         ("api_log", NavGroup.DEVELOPERS),
+        ("assistants", NavGroup.DEVELOPERS),
         ("source_settings", NavGroup.DEVELOPERS),
         ("members", NavGroup.TEAM),
         ("settings", NavGroup.TEAM),

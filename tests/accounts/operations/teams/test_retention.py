@@ -35,6 +35,7 @@ WITHOUT_CLASS = {
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"
         " users.LinkSession users.PushedContent users.PairingCode"
         " users.PhoneUpload users.PhonePiece labs.Hl7OutboundMessage"
+        " accounts.AssistantCall"
     ),
 }
 

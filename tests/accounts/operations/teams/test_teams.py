@@ -40,6 +40,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "lab_report_max_age_days": 1095,
         "order_approval_enabled": False,
         "source_reconnect_mails_enabled": False,
+        "assistants_enabled": False,
         "brand_information": None,
         "logo_url": None,
     }

@@ -36,6 +36,7 @@ def test_the_page_has_every_setting_of_the_contract():
         *BehaviourForm.base_fields,
         "lab_report_checks",  # a field for each check
         "source_reconnect_mails_enabled",  # on the page of sources
+        "assistants_enabled",  # on that of assistants
         "logo_url",
         "brand_information",
     }
