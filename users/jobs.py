@@ -17,6 +17,11 @@ from portal.lib.jobs.jobs import enqueue_job, periodic_job, tenant_job
 from users.demo.sandbox import LOAD_JOB, load_demo_source
 from users.operations.connect.link_sessions import delete_ended_connect_links
 from users.operations.connect.reconnect_mails import mail_user_about_broken_source
+from users.operations.data.daily_totals import (
+    TOTALS_JOB,
+    enqueue_daily_totals,
+    update_daily_totals_of_tenant,
+)
 from users.operations.data.summaries import delete_old_arrivals
 from users.operations.demo_sources import enqueue_demo_user_expiries, expire_demo_user
 from users.operations.imports.files import delete_orphan_import_files
@@ -305,3 +310,16 @@ def delete_old_phone_rows() -> None:
     """Delete ended pairing codes, and old batches and pieces of phones; hourly."""
     delete_old_pairing_codes()
     delete_old_uploads()
+
+
+@periodic_job("*/10 * * * *", "users.enqueue_daily_totals")
+def schedule_daily_totals() -> None:
+    """Enqueue totals of days where samples arrived; every ten minutes."""
+    enqueue_daily_totals()
+
+
+@tenant_job(TOTALS_JOB)
+def update_totals_of_days(*, tenant_pk: int, **_inputs: Any) -> None:
+    """Work out the activity of a tenant's users whose samples arrived lately."""
+    tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
+    update_daily_totals_of_tenant(tenant=tenant)

@@ -46,6 +46,7 @@ UNSCOPED_MODULES = {
     "users/operations/sources/silence_notices.py": "looks at sources of all tenants",
     "users/operations/sources/failure_notices.py": "as above",
     "users/operations/sources/pausing.py": "the sweep of ended ingestion does as well",
+    "users/operations/data/daily_totals.py": "looks for arrivals of all tenants",
     "users/operations/data/summaries.py": "the sweep of arrivals as well",
     "users/operations/pulling/pushed.py": "the sweep of pushed content as well",
     "users/operations/pulling/refresh.py": "the sweep of refreshes as well",

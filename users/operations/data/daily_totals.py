@@ -6,7 +6,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import Max, Min
+from django.utils import timezone
 
+from accounts.models import Tenant
+from portal.lib.actor import Actor
+from portal.lib.jobs import jobs
 from portal.lib.periods import find_time_zone_by_name
 from users.analysis.aggregates import (
     MERGED_DAYS_MAX,
@@ -15,10 +20,11 @@ from users.analysis.aggregates import (
 )
 from users.analysis.buckets import Period
 from users.analysis.source_priority import Rule
-from users.models import Summary
+from users.models import Arrival, Summary, Supply, User
 from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.queries import lock_user
 from users.states import SourceType
+from users.wearables.providers import PROVIDERS
 from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
 from users.wearables.summaries import ACTIVITY, PROFILE, SUMMARIES
 from users.wearables.timeseries import TIMESERIES
@@ -28,8 +34,6 @@ if TYPE_CHECKING:
     from datetime import date
     from uuid import UUID
 
-    from portal.lib.actor import Actor
-    from users.models import User
     from users.operations.data.summaries import Recorded
 
 # Fields of an activity summary that samples add up to, by their timeseries, and whether
@@ -45,6 +49,14 @@ TOTALED = frozenset(_TOTALS)
 _WORKED_OUT = "worked_out"
 _MERGED = str(SourceType.MULTIPLE_SOURCES)
 _DAY = timedelta(days=1)
+TOTALS_JOB = "users.update_daily_totals"
+_TOTALER = Actor.system(TOTALS_JOB)
+_ARRIVING = [TIMESERIES[slug].event_resource for slug in _TOTALS]
+# The job runs every ten minutes, and one that is late finds what it missed.
+_LATELY = timedelta(minutes=25)
+_AGAIN = timedelta(days=7)
+# Ours: no phone or watch has counted for longer.
+_DAYS_MAX = 3660
 
 
 def update_daily_totals(
@@ -64,6 +76,76 @@ def update_daily_totals(
         part = [day for day in wanted if day <= last]
         wanted = wanted[len(part) :]
         _update(user, actor, provider, part)
+
+
+def enqueue_daily_totals() -> int:
+    """Enqueue a run for each tenant that movement arrived for lately; return how many.
+
+    Over all tenants.
+    """
+    lately = Arrival.unscoped.filter(
+        at__gt=timezone.now() - _LATELY, resource__in=_ARRIVING
+    )
+    tenants = Tenant.objects.filter(
+        pk__in=lately.values("tenant").distinct(), team__deleted_at=None
+    )
+    for tenant in tenants.order_by("pk"):
+        jobs.enqueue_job(
+            TOTALS_JOB, tenant=tenant, lock=f"{TOTALS_JOB}:{tenant.pk}", priority=-10
+        )
+    return len(tenants)
+
+
+def update_daily_totals_of_tenant(*, tenant: Tenant) -> int:
+    """Work out the activity of users whose samples arrived lately; return how many.
+
+    Of sources that give no activity themselves; a phone's are worked out with each of
+    its batches. The last days are worked out again, and all days where the first has no
+    activity yet: a source's past comes as a whole. Source: Ours: samples are pushed
+    often, and adding up with each push would slow them all.
+    """
+    arrived = (
+        Arrival.objects.for_tenant(tenant)
+        .filter(at__gt=timezone.now() - _LATELY, resource__in=_ARRIVING)
+        .exclude(created=0, updated=0)
+        .values_list("user", "provider")
+        .distinct()
+    )
+    number = 0
+    for user_pk, provider in sorted(arrived):
+        known = PROVIDERS.get(provider)
+        if known is None or (
+            "activity" in known.resources and known.auth_type != "sdk"
+        ):
+            continue
+        user = (
+            User.objects.for_tenant(tenant).filter(pk=user_pk, deleted_at=None).first()
+        )
+        if user is None:
+            continue
+        user.tenant = tenant
+        days = _find_days(user, provider)
+        if days:
+            update_daily_totals(user=user, actor=_TOTALER, provider=provider, days=days)
+            number += 1
+    return number
+
+
+def _find_days(user: User, provider: str) -> list[date]:
+    supplies = Supply.objects.for_tenant(user.tenant).filter(
+        user=user, provider=provider, resource__in=_ARRIVING
+    )
+    span = supplies.aggregate(oldest=Min("oldest_data"), newest=Max("newest_data"))
+    if span["oldest"] is None or span["newest"] is None:
+        return []
+    zone = find_time_zone_by_name(user.fallback_time_zone or "UTC")
+    first = span["oldest"].astimezone(zone).date()
+    last = span["newest"].astimezone(zone).date()
+    own = derive_summary_id(user.uuid, provider, ACTIVITY.slug, f"key:{first}")
+    if _read_raw(user, [own]):
+        first = max(first, last - _AGAIN)
+    number = min((last - first).days, _DAYS_MAX)
+    return [last - each * _DAY for each in range(number + 1)]
 
 
 @transaction.atomic

@@ -18,7 +18,7 @@ from users.wearables.formats.units import (
     find_unit_conversion,
 )
 from users.wearables.formats.uploads.forms import make_sample
-from users.wearables.formats.uploads.values import parse_utc_offset
+from users.wearables.formats.uploads.values import parse_number, parse_utc_offset
 from users.wearables.phones.types import UNITS
 from users.wearables.timeseries import TIMESERIES
 
@@ -256,10 +256,18 @@ def convert(measure: Measure, value: float, unit: str | None) -> float | None:
 
 
 def read_number(value: object) -> float | None:
-    """Return a finite number of JSON; None for anything else."""
+    """Return a finite number of JSON; None for anything else.
+
+    Also of a text: the published models of Open Wearables write decimals so.
+    """
+    if isinstance(value, str):
+        return parse_number(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) < 1e300 and isfinite(value) else None
+    return float(value) if abs(value) < _LARGEST and isfinite(value) else None
+
+
+_LARGEST = 1e300
 
 
 def read_moment(value: object) -> datetime | None:

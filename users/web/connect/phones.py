@@ -45,7 +45,7 @@ class AppChoice:
 
     @property
     def slug(self) -> str:
-        """Return its word in the address."""
+        """Return how the address names it."""
         return self.app.value
 
 
