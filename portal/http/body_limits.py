@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import get_resolver
 from rest_framework.exceptions import APIException
@@ -65,6 +65,21 @@ class CallerLimit(WSGIHandler):
             return _too_large(request, limit)
         request.META[CALLER_MAY_SEND] = limit
         return HttpResponse(status=204)
+
+
+def takes_packed_body(path: str, coding: str) -> bool:
+    """Return whether the view of a path unpacks bodies of a content coding itself.
+
+    Only gzip, of views that are marked `unpacks_bodies`: each of them bounds what it
+    unpacks. The size limits are of the body as it is sent.
+    """
+    if coding != "gzip":
+        return False
+    try:
+        view = get_resolver().resolve(path).func
+    except Http404:
+        return False
+    return bool(getattr(view, "unpacks_bodies", False))
 
 
 def _has_key(view: Any, request: HttpRequest) -> bool:

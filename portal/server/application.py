@@ -136,12 +136,17 @@ class Application:
         module: Any = import_module(self.wsgi)  # which sets Django up
         from django.conf import settings
 
-        from portal.http.body_limits import CALLER_MAY_SEND, CallerLimit
+        from portal.http.body_limits import (
+            CALLER_MAY_SEND,
+            CallerLimit,
+            takes_packed_body,
+        )
         from portal.lib.storage.scratch import prepare_scratch_folder
         from portal.lib.web.proxies import parse_ip_networks
 
         self.handler: Handler = module.application
         self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND
+        self.takes_packed: Callable[[str, str], bool] = takes_packed_body
         self.stop: Callable[[], None] = module.flush_before_exit
         self.folder = str(prepare_scratch_folder())
         self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
@@ -185,7 +190,8 @@ class Application:
     ) -> IO[bytes]:
         """The whole body; CONTENT_LENGTH states its length then. Raises: _Refused."""
         path = environ["PATH_INFO"]
-        if environ.get("HTTP_CONTENT_ENCODING", "").strip().lower() not in _UNPACKED:
+        coding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+        if coding not in _UNPACKED and not self.takes_packed(path, coding):
             sentence = "Send the body without Content-Encoding."
             answer = self._refusal(path, 415, "unsupported_content_coding", sentence)
             answer.headers.append((b"accept-encoding", b"identity"))

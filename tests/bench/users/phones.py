@@ -70,7 +70,7 @@ def load_published_models(checkout: Path) -> types.ModuleType:
     from importlib import import_module
 
     apple = import_module("app.constants.workout_types.apple_sdk")
-    workouts.SDKWorkoutType = apple.SDKWorkoutType  # type: ignore[attr-defined]
+    workouts.SDKWorkoutType = apple.SDKWorkoutType
     return import_module("app.schemas.providers.mobile_sdk.sync_request")
 
 

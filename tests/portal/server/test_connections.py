@@ -198,6 +198,20 @@ def test_a_packed_body_is_refused_and_not_run(raw):
     assert client.is_closed()
 
 
+def test_a_packed_body_reaches_a_view_that_unpacks_it(raw):
+    client = raw()
+    for path, coding in (("/phone/uploads", "gzip"), ("/phone/uploads", "br")):
+        client.send(
+            request(
+                *("POST", path, f"Content-Encoding: {coding}", "Content-Length: 4")
+            ),
+            b"\x1f\x8b\x08\x00",
+        )
+
+    assert client.answer().headers["X-Path"] == "/phone/uploads"
+    assert client.answer().status == 415
+
+
 def test_a_body_that_comes_too_slowly_is_refused(raw, monkeypatch):
     monkeypatch.setattr(bodies, "START_S", 0.1)
     monkeypatch.setattr(bodies, "LEAST_BYTES_PER_S", 1e9)

@@ -116,6 +116,8 @@ def with_phone(
                 except DomainError as refusal:
                     return answer_refusal(400, refusal.message, code=refusal.code)
 
+        # See portal.http.body_limits.
+        call.unpacks_bodies = True  # type: ignore[attr-defined]  # as Django marks views
         return call
 
     return decorate
