@@ -11,6 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Team, Tenant
+from accounts.operations.api_keys.assertions import delete_used_assertions
 from accounts.operations.api_keys.call_limits import delete_old_rate_limit_windows
 from accounts.operations.api_keys.call_log import delete_expired_api_calls
 from accounts.operations.assistants import delete_old_assistant_calls
@@ -117,6 +118,12 @@ def enqueue_notice_mails() -> None:
 def delete_notices_past_retention() -> None:
     """Once a day, delete notices past their retention."""
     delete_old_notices(at=timezone.now())
+
+
+@periodic_job("37 * * * *", "accounts.remove_used_assertions")
+def delete_expired_assertions() -> None:
+    """Each hour, delete sign-in assertions that have expired."""
+    delete_used_assertions()
 
 
 @periodic_job("13 2 * * *", "accounts.apply_retention")

@@ -124,6 +124,10 @@ class KeyPermission(BasePermission):
         method = request.method or ""
         if grant.user_uuid is not None and method in view.allowed_methods:
             _check_user(grant.user_uuid, view, method)
+        if grant.fhir_types is not None and not _serves_type(view, grant.fhir_types):
+            raise NotAllowed(
+                "scope_missing", "This token lacks the scope for this call."
+            )
         if grant.scopes is None or method not in view.allowed_methods:
             return True
         for area, write in list_areas_needed_by_call(view, method):
@@ -133,6 +137,13 @@ class KeyPermission(BasePermission):
                     "scope_missing", "This key lacks the scope for this call."
                 )
         return True
+
+
+def _serves_type(view: Any, types: frozenset[str]) -> bool:
+    """Return whether a view is one of FHIR, about any of these resource types."""
+    if view.fhir_type == "*":
+        return True
+    return bool(view.fhir_type and {"*", view.fhir_type} & types)
 
 
 def _check_user(user_uuid: UUID, view: Any, method: str) -> None:

@@ -19,6 +19,7 @@ from accounts.models.sign_in import (
     SingleSignOnIdentity,
 )
 from accounts.models.team import Membership, Organisation, Team, Tenant
+from accounts.models.used_assertion import UsedAssertion
 
 __all__ = [
     "ApiCall",
@@ -46,4 +47,5 @@ __all__ = [
     "SingleSignOnIdentity",
     "Team",
     "Tenant",
+    "UsedAssertion",
 ]

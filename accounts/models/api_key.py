@@ -29,7 +29,8 @@ class ApiKey(TenantOwned):
     at the latest; the key that took a rotated one's place names it in `replaces`.
     `scopes` are of accounts.states.SCOPES, null: all. `networks` are the addresses it
     may be used from, in CIDR form, empty: any. `calls_per_minute` null: as the
-    installation says.
+    installation says. `public_keys` are JSON Web Keys by which a backend service signs
+    in with this key's id.
     """
 
     rules = TableRules(
@@ -47,6 +48,9 @@ class ApiKey(TenantOwned):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     scopes = ArrayField(
         models.CharField(max_length=SCOPE_MAX_LENGTH), null=True, blank=True
+    )
+    public_keys = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
     )
     networks = ArrayField(
         models.CharField(max_length=NETWORK_MAX_LENGTH), default=list, blank=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from accounts.web import assistants, saved_views
-from accounts.web.api_keys import call_log, management_keys
+from accounts.web.api_keys import call_log, management_keys, public_keys
 from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
 from accounts.web.members import invitations, profile, viewing
@@ -39,6 +39,11 @@ urlpatterns = [
         "api-keys/<str:api_key_id>/change/",
         api_keys.edit_api_key_page,
         name="change_key",
+    ),
+    path(
+        "api-keys/<str:api_key_id>/public-keys/",
+        public_keys.change_public_keys_page,
+        name="public_keys",
     ),
     path(
         "api-keys/<str:api_key_id>/rotate/",

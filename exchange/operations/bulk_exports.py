@@ -75,14 +75,19 @@ def list_readable_types(areas: frozenset[Area]) -> list[str]:
 
 @transaction.atomic
 def request_bulk_export(
-    *, tenant: Tenant, actor: Actor, areas: frozenset[Area], request: ExportRequest
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    areas: frozenset[Area],
+    request: ExportRequest,
+    types: frozenset[str] = frozenset(RESOURCE_TYPES),
 ) -> BulkExport:
-    """Enqueue an export of a tenant's resources.
+    """Enqueue an export of a tenant's resources, of `types` at most.
 
     Raises: scope_missing (403) for a type that may not be read, or for none that may;
     exports_open (429) while OPEN_AT_MOST of the caller are being written.
     """
-    readable = list_readable_types(areas)
+    readable = [one for one in list_readable_types(areas) if one in types]
     wanted = list(request.types) or [
         name for name in readable if name not in request.without
     ]

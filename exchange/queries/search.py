@@ -31,14 +31,15 @@ Place = tuple[int, str]
 class Search:
     """A search that was read: what is wanted, how much of it, from where on.
 
-    `areas` are what the caller may read; sources of other areas are left out. `ids` is
-    None where none are named. `include` is (parameter, type) of references to follow,
-    `with_provenance` whether the Provenances of the matches come too.
+    `areas` and `types` are what the caller may read; sources of other areas are left
+    out. `ids` is None where none are named. `include` is (parameter, type) of
+    references to follow, `with_provenance` whether Provenances of the matches come too.
     """
 
     tenant: Tenant
     resource: ResourceType
     areas: frozenset[Area]
+    types: frozenset[str] = frozenset(RESOURCE_TYPES)
     wanted: tuple[Wanted, ...] = ()
     ids: tuple[str, ...] | None = None
     count: int = 50
@@ -195,14 +196,14 @@ def _list_included(search: Search, matches: Sequence[Json]) -> list[Json]:
     included = [
         resource
         for type_, ids in sorted(wanted.items())
-        if type_ in RESOURCE_TYPES
+        if type_ in search.types
         and search.areas.issuperset(RESOURCE_TYPES[type_].also_reads)
         for resource in RESOURCE_TYPES[type_].find(
             search.tenant, sorted(ids), set(search.areas)
         )
         if (type_, resource["id"]) not in known
     ]
-    if search.with_provenance:
+    if search.with_provenance and "Provenance" in search.types:
         included += _list_provenances(search, matches)
     return included
 

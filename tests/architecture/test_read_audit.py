@@ -54,6 +54,7 @@ REASONS = {
         " api-lab-accounts api-lab-test api-lab-test-list"
         " api-lab-test-markers api-lab-tests api-markers api-payor-search"
         " fhir-organization-list fhir-organization fhir-metadata"
+        " fhir-smart-configuration"
         " api-phlebotomy-reasons api-psc-reasons api-providers"
         " api-link-bulk-operations"
     ),

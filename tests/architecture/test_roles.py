@@ -59,7 +59,8 @@ RIGHTS = {
     "team|team*": "team:retention team:go_live",
     "api_keys": "team:api_keys team:api_key team:api_log users:source_settings",
     "api_keys*": (
-        "team:create_key team:rotate_key team:revoke_key team:change_key"
+        "team:create_key team:public_keys team:rotate_key team:revoke_key"
+        " team:change_key"
         " users:source_credentials users:try_source_credentials"
         " users:remove_source_credentials users:change_reconnect_mails"
     ),

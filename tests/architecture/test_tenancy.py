@@ -31,6 +31,7 @@ UNSCOPED_MODULES = {
     "accounts/api/v1/keys.py": "keys of all teams that a management key manages",
     "accounts/operations/api_keys/api_keys.py": "a key is read before its tenant",
     "accounts/operations/api_keys/access_tokens.py": "a token as well",
+    "accounts/operations/api_keys/assertions.py": "an assertion as well",
     "accounts/operations/members/saved_views.py": "forgets an erased user",
     "accounts/operations/assistants.py": "as well; the sweep of calls of assistants",
     "accounts/operations/notices.py": "mails members of all tenants, one by one",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.core import signing
@@ -29,6 +29,8 @@ PREFIX = "at_"
 # Ours: contract 9.1 says minutes, and 2.2 names no time.
 TEAM_TOKEN_TTL = timedelta(minutes=15)
 SIGN_IN_TOKEN_TTL = timedelta(hours=1)
+# SMART Backend Services: five minutes at most.
+BACKEND_TOKEN_TTL = timedelta(minutes=5)
 _SALT = "accounts.access-token"
 
 
@@ -69,6 +71,26 @@ def create_user_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) 
     return _sign({"key": actor.key, "user": str(user_uuid)}, SIGN_IN_TOKEN_TTL)
 
 
+def create_backend_access_token(
+    *, key: ApiKey, resource_types: frozenset[str] | None
+) -> tuple[str, timedelta]:
+    """Create a token of a backend service; return it with its lifetime.
+
+    It reads FHIR resources of these types, None for all, as far as its API key may, and
+    ends with that key. Source: SMART App Launch 2.2, Backend Services.
+    """
+    record_change(
+        tenant=key.tenant,
+        actor=Actor(ActorKind.API_KEY, str(key.pk), key.label),
+        verb="sign_in_backend_service",
+        subject="api_key",
+        subject_id=key.pk,
+    )
+    types = sorted(resource_types or {"*"})
+    token = _sign({"key": str(key.pk), "types": types}, BACKEND_TOKEN_TTL)
+    return token, BACKEND_TOKEN_TTL
+
+
 def find_access_token_grant(text: str) -> KeyGrant | None:
     """Return the grant of a valid token; None for any other text."""
     try:
@@ -78,7 +100,10 @@ def find_access_token_grant(text: str) -> KeyGrant | None:
     ends_at = datetime.fromtimestamp(payload["until"], UTC)
     if ends_at <= timezone.now():
         return None
-    grant = _user_grant(payload) if "user" in payload else _team_grant(payload)
+    if "types" in payload:
+        grant = _backend_grant(payload)
+    else:
+        grant = _user_grant(payload) if "user" in payload else _team_grant(payload)
     if grant is None:
         return None
     return replace(grant, expires_at=min(grant.expires_at or ends_at, ends_at))
@@ -103,13 +128,25 @@ def _team_grant(payload: Mapping[str, str]) -> KeyGrant | None:
     return KeyGrant(tenant=tenant, actor=actor, key_id=key.pk)
 
 
-def _user_grant(payload: Mapping[str, str]) -> KeyGrant | None:
-    key = (
+def _backend_grant(payload: Mapping[str, Any]) -> KeyGrant | None:
+    key = _find_live_key(payload["key"])
+    if key is None:
+        return None
+    return replace(build_api_key_grant(key), fhir_types=frozenset(payload["types"]))
+
+
+def _find_live_key(key_id: str) -> ApiKey | None:
+    key: ApiKey | None = (
         ApiKey.unscoped.select_related("tenant__team")
-        .filter(pk=payload["key"], revoked_at=None, tenant__team__deleted_at=None)
+        .filter(pk=key_id, revoked_at=None, tenant__team__deleted_at=None)
         .first()
     )
-    if key is None or key.has_expired(timezone.now()):
+    return None if key is None or key.has_expired(timezone.now()) else key
+
+
+def _user_grant(payload: Mapping[str, str]) -> KeyGrant | None:
+    key = _find_live_key(payload["key"])
+    if key is None:
         return None
     # The networks are those of the customer's servers: the user's app is elsewhere.
     return replace(

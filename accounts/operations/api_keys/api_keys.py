@@ -63,7 +63,9 @@ class KeyGrant:
     """The access of a valid key: its tenant, and the actor of its calls.
 
     `expires_at` is when the key ends, None for a key with no end; `user_uuid` is the
-    one user whom a sign-in token is of; the rest is as in KeyRules.
+    one user whom a sign-in token is of; `fhir_types` are the FHIR resource types of a
+    backend service's token (`*`: all), which opens nothing else; the rest is as in
+    KeyRules.
     """
 
     tenant: Tenant
@@ -74,6 +76,7 @@ class KeyGrant:
     calls_per_minute: int | None = None
     expires_at: datetime | None = None
     user_uuid: UUID | None = None
+    fhir_types: frozenset[str] | None = None
 
     def at(self, address: str | None) -> KeyGrant:
         """Return the same grant for a call from this IP address."""

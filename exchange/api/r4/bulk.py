@@ -50,6 +50,7 @@ class _BulkAPIView(FhirAPIView):
     """A view of exports; what may be read is decided by type."""
 
     resource = RESOURCE_TYPES["Patient"]
+    fhir_type = "*"
     area = Area.USERS
     or_areas = (Area.ORDERS, Area.REPORTS, Area.BOOKINGS)
 
@@ -77,6 +78,7 @@ class SystemExportView(_BulkAPIView):
             tenant=self.tenant,
             actor=self.actor,
             areas=self.find_readable_areas(request),
+            types=self.find_readable_types(request),
             request=read_export_request(
                 given=[
                     (name, text)

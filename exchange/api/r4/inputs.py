@@ -41,6 +41,7 @@ def read_search(
     tenant: Tenant,
     resource: ResourceType,
     areas: frozenset[Area],
+    types: frozenset[str],
     given: Iterable[tuple[str, str]],
     strict: bool,
 ) -> ReadSearch:
@@ -99,6 +100,7 @@ def read_search(
         tenant=tenant,
         resource=resource,
         areas=areas,
+        types=types,
         wanted=tuple(wanted),
         include=tuple(include),
         **{"count": COUNT_USUAL, **options},

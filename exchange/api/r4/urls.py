@@ -12,6 +12,7 @@ from exchange.api.r4.bulk import (
     SystemExportView,
 )
 from exchange.api.r4.capability import MetadataView
+from exchange.api.r4.token import SmartConfigurationView, TokenView
 from exchange.api.r4.views import BinaryView, build_views
 from exchange.resources.registry import RESOURCE_TYPES
 from portal.lib.api.views import mount_api_view
@@ -33,6 +34,12 @@ def _mount_resources() -> Iterator[URLPattern]:
 
 urlpatterns = [
     mount_api_view("metadata", MetadataView, "fhir-metadata"),
+    mount_api_view(
+        r".well-known/smart-configuration",
+        SmartConfigurationView,
+        "fhir-smart-configuration",
+    ),
+    mount_api_view("auth/token", TokenView, "fhir-token"),
     mount_api_view(r"\$export", SystemExportView, "fhir-export"),
     mount_api_view(r"Patient/\$export", PatientExportView, "fhir-export-patients"),
     mount_api_view(

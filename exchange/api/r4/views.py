@@ -107,6 +107,13 @@ class FhirAPIView(TenantAPIView):
         grant: Any = request.auth
         return frozenset(one for one in Area if grant.allows(one, write=False))
 
+    def find_readable_types(self, request: Request) -> frozenset[str]:
+        """Return the resource types that the caller's token is limited to, or all."""
+        grant: Any = request.auth
+        limited = grant.fhir_types
+        every = frozenset(RESOURCE_TYPES)
+        return every if limited is None or "*" in limited else every & limited
+
     def audit(self, resources: Iterable[Json]) -> None:
         """Record whose health data were read, each user once."""
         listed = list(resources)
@@ -164,6 +171,7 @@ class _SearchAPIView(FhirAPIView):
             tenant=self.tenant,
             resource=self.resource,
             areas=self.find_readable_areas(request),
+            types=self.find_readable_types(request),
             given=[(name, text) for name, texts in given.lists() for text in texts],
             strict=_is_strict(request),
         )
@@ -220,6 +228,7 @@ class BinaryView(FhirAPIView):
     """GET /fhir/R4/Binary/{id}: the file itself."""
 
     resource = RESOURCE_TYPES["DocumentReference"]
+    fhir_type = "DocumentReference"
     area = Area.ORDERS
     or_areas = (Area.REPORTS,)
     also_reads = (Area.PATIENT_DETAILS,)
@@ -248,6 +257,7 @@ def build_views(resource: ResourceType) -> tuple[type[Any], type[Any], type[Any]
     first, *others = resource.areas
     parts = {
         "resource": resource,
+        "fhir_type": resource.name,
         "area": first,
         "or_areas": tuple(others),
         "also_reads": resource.also_reads,

@@ -51,6 +51,8 @@ class KeyedAPIView(APIView):
     also_reads: ClassVar[tuple[str, ...]] = ()
     # Areas that stand in for `area`, where an answer shows what the key may read of it.
     or_areas: ClassVar[tuple[str, ...]] = ()
+    # The FHIR resource type it is about, `*` where it decides by type itself.
+    fhir_type: ClassVar[str] = ""
     reading: ClassVar[tuple[str, ...]] = ()
     # What the token of the user in the path may call; other tokens and keys may all.
     user_methods: ClassVar[tuple[str, ...]] = ()
