@@ -131,8 +131,8 @@ def write_month(models: Any, days: int, seed: int) -> Iterator[bytes]:
             models.MetricRecord(
                 id=f"{type_}-{day}",
                 type=type_,
-                startDate=midnight + timedelta(hours=7),
-                endDate=midnight + timedelta(hours=7),
+                startDate=midnight + timedelta(minutes=421),
+                endDate=midnight + timedelta(minutes=421),
                 source=sources["watch"],
                 value=1,
                 unit="count",

@@ -46,7 +46,8 @@ UPLOAD_RETENTION = timedelta(days=90)
 PIECE_RETENTION = timedelta(days=90)
 # Below others, so that a phone's month holds nobody up.
 _PRIORITY = -10
-_LEVEL = 6
+# Quick, as the sender waits: a batch stays for seconds.
+_LEVEL = 1
 _LOCK = b"SELECT pg_advisory_xact_lock(hashtext('phone uploads'), %s)"
 _STORER = Actor.system(STORE_JOB)
 
