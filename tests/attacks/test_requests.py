@@ -103,9 +103,17 @@ def test_no_page_takes_what_another_site_posts(
         for route in (*API, *MANAGEMENT)
     }
 
-    # Their senders sign, or hold a mail's token: nobody's session counts, and without
-    # either the page is nobody's.
-    assert taken == {"/connect/emails/": 404, "/texts/status/": 404}
+    # Their senders sign, or hold the token of a mail or a phone, or a code: no session
+    # counts, and without either the page is nobody's.
+    assert taken == {
+        "/connect/emails/": 404,
+        "/phone": 405,
+        "/phone/health-auto-export": 401,
+        "/phone/pair": 400,
+        "/phone/token": 400,
+        "/phone/uploads": 401,
+        "/texts/status/": 404,
+    }
     assert keyless <= {401, 405}
     assert everything() == before
 

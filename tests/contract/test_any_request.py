@@ -154,5 +154,7 @@ def test_no_request_is_answered_by_a_fault(alice_tenant, keys, samples):  # noqa
     assert sum(min(each) < 300 for each in posted.values()) > 10
     assert len(answers) == sum(map(len, document()["paths"].values()))
     assert {label for label, each in answers.items() if 401 in each} == {
-        "GET /v2/link/providers"  # asks for the token of a link, which nobody has
+        # They ask for the token of a link, which nobody has.
+        "GET /v2/link/provider/oauth/{provider}",
+        "GET /v2/link/providers",
     }
