@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from reports.parser.readers.aligned_cells import Level, Part
+from reports.parser.rows.row import Row
 from reports.parser.text.dates import is_date_title
 from reports.parser.text.fields import (
     split_value_cell,
@@ -191,6 +192,13 @@ def is_near_range(size: float, bounds: Bounds) -> bool:
     """Return whether a number may be of a range, within a few times of its ends."""
     over = bounds.low is None or size >= bounds.low / _FAR
     return over and (bounds.high is None or size <= bounds.high * _FAR)
+
+
+def is_far_from_range(row: Row) -> bool:
+    """Return whether a value is many times off its own range, as of a chart."""
+    bounds = parse_range_bounds(row.fields.range or "")
+    size = parse_printed_number(row.fields.value)
+    return size is not None and not is_near_range(size, bounds)
 
 
 def _counts_rows(band: Band) -> bool:

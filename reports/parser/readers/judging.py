@@ -17,7 +17,7 @@ from reports.parser.layout.lines import (
     Line,
     split_words_into_cells,
 )
-from reports.parser.readers.aligned_columns import is_near_range
+from reports.parser.readers.aligned_columns import is_far_from_range
 from reports.parser.readers.aligned_tables import read_rows_in_aligned_columns
 from reports.parser.readers.patterns import propose_rows_in_patterns
 from reports.parser.rows.grammar import swallows_row
@@ -38,9 +38,8 @@ from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_cut_off,
     looks_like_range,
-    parse_range_bounds,
 )
-from reports.parser.text.values import is_numeric_value, parse_printed_number
+from reports.parser.text.values import is_numeric_value
 
 # Between readings as plausible, the one with more words of the name.
 _INK = 0.05
@@ -340,14 +339,7 @@ def _holds_number(row: Row) -> bool:
     return bool(_NUMBER_IN_NAME.search(row.test_name))
 
 
-def _is_far(row: Row) -> bool:
-    """Whether a value is many times off its own range, as the number of a chart is."""
-    bounds = parse_range_bounds(row.fields.range or "")
-    size = parse_printed_number(row.fields.value)
-    return size is not None and not is_near_range(size, bounds)
-
-
-_SLIPS = (_is_span, _holds_more, _holds_number, _is_far)
+_SLIPS = (_is_span, _holds_more, _holds_number, is_far_from_range)
 
 
 def _swallows(row: Row) -> bool:

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from reports.parser.layout.lines import CELL_GAP, split_words_into_cells
 from reports.parser.pages import Word
+from reports.parser.rows.segments import cut_fields_anew, is_clean_range
 from reports.parser.text.fields import (
     Fields,
     find_unit_in_range,
@@ -50,10 +51,12 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<amount>[kmnpuµμ]?(?:g|mol|IU|U|kat))\s+[^\W\d_]{1,12}\s*"
     r"(?P<per>/\s*[^\W\d_]{1,5})"
 )
+_WITH_RANGE = re.compile(r"(?P<value>[^()\[\]]+?)\s*(?P<rest>[(\[][^()\[\]]+[)\]])")
 _SPELT_UNIT = re.compile(
     rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_][^\W_]{{2,13}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?"
     r"|%\s(?:of\s)?[^\W\d_]{2,14}|N/?A)"
 )
+_NO_UNIT = frozenset({"NA", "N/A"})
 _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
     r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>[(\[<>\d].*)"
@@ -64,22 +67,19 @@ _JUDGED = re.compile(
     r"(?P<range>(?P<open>[(\[])?[^()\[\]]*\d[^()\[\]]*(?(open)[)\]]))[)\]]?"
     r"(?<=[)\]])\s*[-–—]?\s*(?P<flag>[^\W\d_]+)"
 )
-_LONGEST_UNIT = 5
 # A value, its unit and its range inside a name or a range: a row that was swallowed.
 _INNER_ROW = re.compile(
     rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
 )
 _FIRST_QUANTITY = re.compile(rf"{NUMBER}\s+(?P<unit>\S+)\s+[^\W\d_]{{3}}")
-_WITH_RANGE = re.compile(r"(?P<value>[^()\[\]]+?)\s*(?P<rest>[(\[][^()\[\]]+[)\]])")
-_NO_UNIT = frozenset({"NA", "N/A"})
 _BOXES = re.compile(r"[0Oo□]{4,}")
 _LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
 _NAME_WORD = re.compile(r"[^\W\d_]{3}")
 _LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
 _PAGE = re.compile(r"(?i)(?P<range>.*[\d)\]])\s+page\s+\d+(?:\s*(?:of|/)\s*\d+)?")
 _RANGE_WITH_MORE = re.compile(
-    rf"(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+(?P<unit>[^\W\d_]{{1,5}}/[^\W\d_]{{1,4}})"
-    r"(?=[\s(,])"
+    rf"(?P<range>(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+"
+    r"(?P<unit>[^\W\d_]{1,5}/[^\W\d_]{1,4}))(?P<rest>[\s(,].*)"
 )
 _LITRE_READ_AS_ONE = re.compile(
     r"(?P<head>[kmnpuµμ]?(?:g|mol|Eq|IU|U|kat)/[dmµu]?)[1I|]"
@@ -234,15 +234,6 @@ def _drop_dash_behind_unit(fields: Fields) -> Fields:
     )
 
 
-def _drop_unit_before_range(fields: Fields) -> Fields:
-    """'ug/L 5.0 - 15.0 ug/L' as a range has the unit of the value before it."""
-    unit, spread = fields.units or "", fields.range or ""
-    rest = spread.removeprefix(f"{unit} ")
-    if not unit or rest == spread or not looks_like_range(rest):
-        return fields
-    return _with_range(fields, rest)
-
-
 def _take_flag_from_range(fields: Fields) -> Fields:
     """'High 40 - 50' as a range has a flag before it."""
     spread = fields.range or ""
@@ -262,24 +253,6 @@ def _is_range_with_unit(text: str) -> bool:
     return is_plain_numeric_range(text.removesuffix(unit))
 
 
-def _take_unit_before_range(fields: Fields) -> Fields:
-    """'x E9/L (150 - 400)' as a range has the unit of the value before it."""
-    words = (fields.range or "").split()
-    if fields.units or not is_numeric_value(fields.value):
-        return fields
-    for n in range(1, min(len(words), _LONGEST_UNIT)):
-        unit, rest = " ".join(words[:n]), " ".join(words[n:])
-        sure = is_unit(unit) and not is_numeric_value(unit) and not unit.endswith(":")
-        if sure and not (unit.isalpha() and len(unit) > 2) and looks_like_range(rest):
-            found = replace(
-                fields,
-                units=unit,
-                units_words=find_words_with_text(fields.range_words, unit),
-            )
-            return _with_range(found, rest)
-    return fields
-
-
 def _take_percent_from_range(fields: Fields) -> Fields:
     """A percent sign behind no number of a range is the unit of the value."""
     spread = fields.range or ""
@@ -296,16 +269,19 @@ def _take_percent_from_range(fields: Fields) -> Fields:
 
 
 def _take_unit_from_range(fields: Fields) -> Fields:
-    """The unit behind a range is the value's: '43-180 pg/mL Luteal or ERT'."""
-    spread = fields.range or ""
-    if fields.units or not is_numeric_value(fields.value):
+    """A unit inside a range is the value's, and words behind it are no limit.
+
+    '43-180 pg/mL Luteal or ERT' is '43-180 pg/mL', while more numbers are kept.
+    """
+    match = _RANGE_WITH_MORE.fullmatch(fields.range or "")
+    if not match or not is_unit(match["unit"]) or is_clean_range(match[0]):
         return fields
-    match = _RANGE_WITH_MORE.match(spread)
-    unit = match["unit"] if match else find_unit_in_range(spread) or ""
-    if not is_unit(unit) or is_out_of_range_flag(unit):
+    if not fields.units and is_numeric_value(fields.value):
+        words = find_words_with_text(fields.range_words, match["unit"])
+        fields = replace(fields, units=match["unit"], units_words=words)
+    if any(map(str.isdigit, match["rest"])):
         return fields
-    words = find_words_with_text(fields.range_words, unit)
-    return replace(fields, units=unit, units_words=words)
+    return _with_range(fields, match["range"])
 
 
 def _drop_tail_of_range(fields: Fields) -> Fields:
@@ -368,12 +344,11 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 _RULES = (
     _drop_range_from_value,
-    _drop_unit_before_range,
+    _take_flag_from_range,
+    cut_fields_anew,
     _take_unit_from_value,
     _take_spelt_unit_from_value,
     _drop_dash_behind_unit,
-    _take_unit_before_range,
-    _take_flag_from_range,
     _take_percent_from_range,
     _take_unit_from_range,
     _drop_cells_beside_range,

@@ -49,7 +49,10 @@ _SPECIMEN_LINE = re.compile(
 
 @dataclass(slots=True)
 class Row:
-    """One result while it is being put together; texts as printed."""
+    """One result while it is being put together; texts as printed.
+
+    doubtful: whether another number on its line might be the value.
+    """
 
     page: int
     name: list[Word]
@@ -61,6 +64,7 @@ class Row:
     score: float = 0.0
     name_text: str = ""
     columns: Parts = field(default_factory=dict)
+    doubtful: bool = False
 
     @property
     def test_name(self) -> str:

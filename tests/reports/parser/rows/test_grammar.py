@@ -130,13 +130,13 @@ def test_a_percent_sign_alone_in_a_range_is_the_unit():
     assert settled.range == "Rango de referencia para adulto: 4.0% - 5.6%"
 
 
-def test_a_unit_behind_a_range_with_a_remark_is_the_unit_and_the_range_stays():
+def test_a_unit_behind_a_range_with_a_remark_is_the_unit_and_ends_the_range():
     settled = settle_fields_by_grammar(
         fields_of("71", range_="43-180 pg/mL Premeno-luteal or ERT")
     )
 
     assert settled.units == "pg/mL"
-    assert settled.range == "43-180 pg/mL Premeno-luteal or ERT"
+    assert settled.range == "43-180 pg/mL"
 
 
 def test_a_note_and_a_page_number_behind_a_range_are_left_out():
