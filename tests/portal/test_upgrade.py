@@ -24,7 +24,7 @@ from tests.database import PREFIX
 from tests.portal import earlier_rows as earlier
 
 RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text())
-OURS = re.compile(r"\b(accounts|webhooks|users|labs|reports|portal|assay)_")
+OURS = re.compile(r"\b(accounts|webhooks|users|labs|reports|exchange|portal|assay)_")
 # What PostgreSQL holds of tables, but for their partitions, and of functions.
 SCHEMA = """
 WITH tables AS (
