@@ -45,7 +45,7 @@ class AppChoice:
 
     @property
     def slug(self) -> str:
-        """Return how the address names it."""
+        """Return its name in addresses."""
         return self.app.value
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @require_POST
-@require_right(Area.USERS)
+@require_right(Area.USERS, write=True)
 def disconnect_user_phone(
     request: TenantRequest, user_id: str, phone_id: str
 ) -> HttpResponse:
