@@ -55,7 +55,10 @@ def _without_doubtful(rows: Sequence[Row]) -> list[Row]:
 
 
 def _propose(line: Line, section: Section) -> list[Row]:
-    names, again = _find_names(line.words, section, tight=line.tight)
+    names, again = _find_names(line.words, section, tight=line.tight, latin=True)
+    if not names and not line.text.isascii():
+        # Beside a name in Latin, one in another script is a gloss.
+        names, again = _find_names(line.words, section, tight=line.tight, latin=False)
     if not names:
         return []
     rows: list[Row] = []
@@ -74,7 +77,7 @@ def _propose(line: Line, section: Section) -> list[Row]:
 
 
 def _find_names(
-    words: Sequence[Word], section: Section, *, tight: float
+    words: Sequence[Word], section: Section, *, tight: float, latin: bool
 ) -> tuple[list[tuple[int, int]], dict[int, int]]:
     """Return where names of known tests begin and end: the longest at each place.
 
@@ -82,13 +85,11 @@ def _find_names(
     """
     names: list[tuple[int, int]] = []
     again: dict[int, int] = {}
-    own = next(filter(None, (list_scripts(word.text) for word in words)), None)
     n = 0
     while n < len(words):
         end = 0
-        if list_scripts(words[n].text) == own and _may_begin_name(
-            words, n, tight=tight
-        ):
+        foreign = latin and list_scripts(words[n].text) != {"LATIN"}
+        if not foreign and _may_begin_name(words, n, tight=tight):
             for length in range(
                 _count_near(words[n : n + _LONGEST_NAME], tight), 0, -1
             ):
