@@ -112,10 +112,18 @@ def plant() -> int:
                 room = field.max_length
             if room is not None and room < len(PAYLOAD) * 2:
                 continue
+            # Two empty ones would become the same name.
+            unique = {
+                name
+                for each in model._meta.constraints
+                if isinstance(each, models.UniqueConstraint)
+                for name in each.fields
+            }
+            held = "<> ''" if field.name in unique else "IS NOT NULL"
             cursor.execute(
                 sql.SQL(
-                    "UPDATE {table} SET {column} = {value} WHERE {column} IS NOT NULL"
-                ).format(**names, value=value),
+                    "UPDATE {table} SET {column} = {value} WHERE {column} {held}"
+                ).format(**names, value=value, held=sql.SQL(held)),
                 [PAYLOAD],
             )
             planted += cursor.rowcount > 0
