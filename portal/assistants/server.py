@@ -113,12 +113,12 @@ def build_assistant_server(
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult:
-        told, is_refused = await asyncio.get_running_loop().run_in_executor(
+        answer, is_refused = await asyncio.get_running_loop().run_in_executor(
             threads, _answer, find_caller, context, params
         )
         return CallToolResult(
-            content=[TextContent(type="text", text=orjson.dumps(told).decode())],
-            structured_content=told,
+            content=[TextContent(type="text", text=orjson.dumps(answer).decode())],
+            structured_content=answer,
             is_error=is_refused,
         )
 
@@ -163,9 +163,9 @@ def _list_tool(name: str) -> ListedTool:
 
 def _find_client(context: ServerRequestContext[Any, Any]) -> str:
     """Return what the assistant calls itself: it may be anything."""
-    told = context.session.client_params
-    if told is not None:
-        return str(told.client_info.name)
+    params = context.session.client_params
+    if params is not None:
+        return str(params.client_info.name)
     return str(context.request.headers.get("user-agent", "")) if context.request else ""
 
 
