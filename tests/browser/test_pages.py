@@ -266,6 +266,7 @@ def test_without_script_one_finds_a_user_and_uploads(visit, alice, users, read_r
         page.get_by_label("Search users").fill("mbr_007")
         page.get_by_role("button", name="Search").click()
         page.get_by_role("link", name="mbr_007").click()
+        page.get_by_role("button", name="More", exact=True).click()
         page.get_by_role("link", name="Upload report").click()
         choose(page, make_pdf())
         expect(page.get_by_role("heading", name="Queued")).to_be_visible()

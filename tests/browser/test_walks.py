@@ -69,6 +69,7 @@ def test_the_keyboard_alone_is_enough(visit, alice, user, report, read_reports):
         page.keyboard.type("mbr_007")
         expect(page.locator("#live")).to_have_text("Showing 1 to 1 of 1")
         press(page, "link", "mbr_007")
+        press(page, "button", "More")
         press(page, "link", "Upload report")
         page.wait_for_url("**/reports/upload/**")
 
@@ -115,6 +116,7 @@ def test_no_script_is_needed(visit, alice, user, report, read_reports):
         page.get_by_label("Search users").fill("mbr_007")
         page.get_by_role("button", name="Search", exact=True).click()
         page.get_by_role("link", name="mbr_007").click()
+        page.get_by_role("button", name="More", exact=True).click()
         page.get_by_role("link", name="Upload report").click()
         page.locator('input[type="file"]').set_input_files(report)
         page.get_by_role("button", name="Upload report").click()
