@@ -67,19 +67,17 @@ class CallerLimit(WSGIHandler):
         return HttpResponse(status=204)
 
 
-def takes_packed_body(path: str, coding: str) -> bool:
-    """Return whether the view of a path unpacks bodies of a content coding itself.
+def takes_uploads(path: str) -> bool:
+    """Return whether the view of a path takes batches of phones.
 
-    Only gzip, of views that are marked `unpacks_bodies`: each of them bounds what it
-    unpacks. The size limits are of the body as it is sent.
+    Such views are marked `takes_uploads`. They unpack bodies of gzip themselves, each
+    within bounds, and have a thread of their own (portal.server).
     """
-    if coding != "gzip":
-        return False
     try:
         view = get_resolver().resolve(path).func
     except Http404:
         return False
-    return bool(getattr(view, "unpacks_bodies", False))
+    return bool(getattr(view, "takes_uploads", False))
 
 
 def _has_key(view: Any, request: HttpRequest) -> bool:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http import HTTPStatus
 from importlib import import_module
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from portal.server.answers import HEALTHY, Answer, send_answer, send_refusal
 from portal.server.bodies import BodyRefused, CutOff, receive_request_body
 from portal.server.connections import (
     BoundedConnection,
@@ -26,6 +26,7 @@ from portal.server.connections import (
     room,
 )
 from portal.server.streams import Gone, Stream
+from portal.server.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
         Scope,
     )
 
-    Headers = list[tuple[bytes, bytes]]
+    from portal.server.answers import Headers
+
     Environ = dict[str, Any]
     Handler = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 
@@ -46,33 +48,14 @@ logger = logging.getLogger(__name__)
 # Requests of a process that may wait for a thread; one more is told to come back.
 MOST_WAITING = 500
 MOST_WAITING_FOR_HEALTH = 20
-RETRY_AFTER_S = 1
-# What a refused client may still send before its connection is closed: many read the
-# answer only once they have sent all, and a connection closed before loses it.
-LINGER_S = 5
+# Batches of phones have a thread of their own: however many send their backlog at once,
+# the other threads are there for everybody else. A second thread would take more of the
+# interpreter from those. What waits is answered before its sender gives up.
+MOST_UPLOADS_WAITING = 63
+MOST_UPLOADS_OF_ONE_TEAM = 32
+UPLOAD_RETRY_AFTER_S = 5
 _UNPACKED = frozenset({"", "identity"})
 _NO_BODY = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
-
-
-class Answer(NamedTuple):
-    """What is sent; `parts` instead of a body where that is still being made."""
-
-    status: int
-    headers: Headers
-    body: bytes = b""
-    parts: Stream | None = None
-
-
-_HEALTHY = Answer(
-    200,
-    [
-        (b"content-type", b"application/json"),
-        (b"cache-control", b"max-age=0, no-cache, no-store, must-revalidate, private"),
-        (b"x-content-type-options", b"nosniff"),
-        (b"content-length", b"15"),
-    ],
-    b'{"status":"ok"}',
-)
 
 
 class _Refused(Exception):
@@ -81,15 +64,6 @@ class _Refused(Exception):
     def __init__(self, answer: Answer) -> None:
         super().__init__(answer.status)
         self.answer = answer
-
-
-class _Threads:
-    """A few threads, and how many requests they have or wait for them."""
-
-    def __init__(self, size: int, name: str, *, most_waiting: int) -> None:
-        self.pool = ThreadPoolExecutor(size, thread_name_prefix=name)
-        self.at_most = size + most_waiting
-        self.held = 0
 
 
 class Application:
@@ -122,10 +96,17 @@ class Application:
     async def _live(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         self.loop = asyncio.get_running_loop()
         await receive()
-        self.health = _Threads(1, "health", most_waiting=MOST_WAITING_FOR_HEALTH)
+        self.health = Threads(1, "health", most_waiting=MOST_WAITING_FOR_HEALTH)
         # In a thread, as Django refuses to touch a database in the loop's own.
         await self.loop.run_in_executor(self.health.pool, self._load)
-        self.threads = _Threads(self.size, "web", most_waiting=MOST_WAITING)
+        self.threads = Threads(self.size, "web", most_waiting=MOST_WAITING)
+        self.uploads = Threads(
+            1,
+            "uploads",
+            most_waiting=MOST_UPLOADS_WAITING,
+            most_of_one=MOST_UPLOADS_OF_ONE_TEAM,
+            retry_after_s=UPLOAD_RETRY_AFTER_S,
+        )
         close_timed_out_connections(self.loop)
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -139,14 +120,14 @@ class Application:
         from portal.http.body_limits import (
             CALLER_MAY_SEND,
             CallerLimit,
-            takes_packed_body,
+            takes_uploads,
         )
         from portal.lib.storage.scratch import prepare_scratch_folder
         from portal.lib.web.proxies import parse_ip_networks
 
         self.handler: Handler = module.application
         self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND
-        self.takes_packed: Callable[[str, str], bool] = takes_packed_body
+        self.takes_uploads: Callable[[str], bool] = takes_uploads
         self.stop: Callable[[], None] = module.flush_before_exit
         self.folder = str(prepare_scratch_folder())
         self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
@@ -161,37 +142,48 @@ class Application:
     ) -> None:
         connection: BoundedConnection = scope["connection"]  # type: ignore[typeddict-item]
         if scope["path"] == "/healthz" and scope["method"] in {"GET", "HEAD"}:
-            await _send(send, _HEALTHY, connection)
+            await send_answer(send, HEALTHY, connection)
             return
         environ = self._environ(scope)
         body: IO[bytes] = BytesIO()
+        threads = self.health if scope["path"] == "/readyz" else self.threads
         try:
             if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+                if self.takes_uploads(environ["PATH_INFO"]):
+                    threads = self.uploads
                 try:
-                    body = await self._body(environ, connection, receive)
+                    self._check_room(threads, environ)
+                    body = await self._body(
+                        environ, connection, receive, unpacks=threads is self.uploads
+                    )
                 except _Refused as refused:
-                    await _refuse(send, receive, refused.answer, environ)
+                    await send_refusal(send, receive, refused.answer, environ)
                     return
             environ["wsgi.input"] = body
-            answer = await self._work(self.handler, environ, connection)
+            answer = await self._work(self.handler, environ, connection, threads)
         except CutOff:
             return
         except _Refused as refused:
             answer = refused.answer
         finally:
             body.close()
-        await _send(send, answer, connection)
+        await send_answer(send, answer, connection)
 
     async def _body(
         self,
         environ: Environ,
         connection: BoundedConnection,
         receive: ASGIReceiveCallable,
+        *,
+        unpacks: bool,
     ) -> IO[bytes]:
-        """The whole body; CONTENT_LENGTH states its length then. Raises: _Refused."""
+        """The whole body; CONTENT_LENGTH states its length then. Raises: _Refused.
+
+        unpacks: whether the view takes gzip; its limit is of the body as it is sent.
+        """
         path = environ["PATH_INFO"]
         coding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
-        if coding not in _UNPACKED and not self.takes_packed(path, coding):
+        if coding not in _UNPACKED and not (unpacks and coding == "gzip"):
             sentence = "Send the body without Content-Encoding."
             answer = self._refusal(path, 415, "unsupported_content_coding", sentence)
             answer.headers.append((b"accept-encoding", b"identity"))
@@ -203,7 +195,9 @@ class Application:
                 "CONTENT_LENGTH": str(length),
                 "wsgi.input": BytesIO(),
             }
-            answer = await self._work(self.caller_limit, limit_environ, connection)
+            answer = await self._work(
+                self.caller_limit, limit_environ, connection, self.threads
+            )
             if self.may_send_key not in limit_environ:
                 raise _Refused(answer)
             limit: int = limit_environ[self.may_send_key]
@@ -228,29 +222,39 @@ class Application:
         environ.pop("HTTP_TRANSFER_ENCODING", None)
         return body
 
+    def _check_room(self, threads: Threads, environ: Environ) -> str:
+        """What a request counts with. Raises: _Refused where too many wait."""
+        group = threads.find_group(environ)
+        if not threads.has_room(group):
+            sentence = "The server is busy. Try again in a moment."
+            answer = self._refusal(environ["PATH_INFO"], 503, "busy", sentence)
+            wait = str(threads.retry_after_s).encode()
+            answer.headers.append((b"retry-after", wait))
+            raise _Refused(answer)
+        return group
+
     async def _work(
-        self, handler: Handler, environ: Environ, connection: BoundedConnection
+        self,
+        handler: Handler,
+        environ: Environ,
+        connection: BoundedConnection,
+        threads: Threads,
     ) -> Answer:
         """Have a thread do it.
 
         Raises: _Refused where too many wait for one; CutOff where the client went away
         before its turn.
         """
-        threads = self.health if environ["PATH_INFO"] == "/readyz" else self.threads
-        if threads.held >= threads.at_most:
-            sentence = "The server is busy. Try again in a moment."
-            answer = self._refusal(environ["PATH_INFO"], 503, "busy", sentence)
-            answer.headers.append((b"retry-after", str(RETRY_AFTER_S).encode()))
-            raise _Refused(answer)
+        group = self._check_room(threads, environ)
         answered: asyncio.Future[Answer | None] = self.loop.create_future()
         run = partial(self._run, handler, environ, connection, answered)
-        threads.held += 1
+        threads.take(group)
         connection.at_work = True
         try:
             threads.pool.submit(run)
             found = await answered
         finally:
-            threads.held -= 1
+            threads.give_back(group, environ)
             connection.at_work = False
         if found is None:
             raise CutOff
@@ -395,54 +399,6 @@ def _write(parts: Stream, response: Iterable[bytes], environ: Environ) -> None:
         logger.exception("an answer broke off")
     finally:
         parts.end(is_whole=is_whole)
-
-
-async def _send(
-    send: ASGISendCallable, answer: Answer, connection: BoundedConnection
-) -> None:
-    """Send a whole answer, or its parts as they are made, while the client is there."""
-    await send(
-        {
-            "type": "http.response.start",
-            "status": answer.status,
-            "headers": answer.headers,
-        }
-    )
-    if answer.parts is not None:
-        try:
-            async for part in answer.parts.parts():
-                if connection.is_gone:
-                    return
-                await send(
-                    {"type": "http.response.body", "body": part, "more_body": True}
-                )
-        except Gone:
-            return  # uvicorn closes the connection of an answer that is not complete
-        finally:
-            answer.parts.close()
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
-
-
-async def _refuse(
-    send: ASGISendCallable,
-    receive: ASGIReceiveCallable,
-    answer: Answer,
-    environ: Environ,
-) -> None:
-    """Answer before the body has come; what still comes is thrown away for a while."""
-    headers = [*answer.headers, (b"connection", b"close")]
-    await send(
-        {"type": "http.response.start", "status": answer.status, "headers": headers}
-    )
-    await send({"type": "http.response.body", "body": answer.body, "more_body": True})
-    if "HTTP_EXPECT" not in environ:  # else it was never asked for its body
-        try:
-            async with asyncio.timeout(LINGER_S):
-                while (await receive()).get("more_body"):
-                    pass
-        except TimeoutError:
-            pass
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 application = Application()

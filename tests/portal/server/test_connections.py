@@ -411,6 +411,65 @@ def test_more_than_may_wait_for_a_thread_are_told_to_come_back(monkeypatch):
     assert gate.calls == ["/wait", "/v2/user"]
 
 
+SYNC = "/api/v1/sdk/users/1/sync"
+
+
+def test_uploads_wait_for_a_thread_of_their_own_and_a_team_for_its_share(monkeypatch):
+    monkeypatch.setattr("portal.server.application.MOST_UPLOADS_WAITING", 2)
+    monkeypatch.setattr("portal.server.application.MOST_UPLOADS_OF_ONE_TEAM", 2)
+    gate = Gate()
+
+    def application(environ, start_response):
+        if environ["PATH_INFO"] == SYNC:
+            environ["portal.team"] = environ["HTTP_AUTHORIZATION"][0]
+            if environ["QUERY_STRING"]:
+                gate.begun.release()
+                assert gate.go.wait(TIMEOUT_S)
+        return gate(environ, start_response)
+
+    with serving(application, threads=1) as port:
+        clients = []
+
+        def upload(token, query=""):
+            clients.append(Raw(port))
+            clients[-1].send(
+                request(
+                    *("POST", f"{SYNC}{query}", "Content-Length: 2"),
+                    *(f"Authorization: {token}", "Connection: close"),
+                ),
+                b"{}",
+            )
+            return clients[-1]
+
+        # The team of a caller is known from its last call.
+        assert [upload(each).answer().status for each in ("a1", "a2", "a3")] == [
+            200
+        ] * 3
+        first = upload("a1", "?wait")
+        gate.wait_for(1)
+        second = upload("a2")
+        refused = upload("a3").answer()
+        of_another_team = upload("b1")
+        full = upload("b2").answer()
+        clients.append(Raw(port))
+        clients[-1].send(request("GET", "/v2/user"))
+        # Others wait for none of them, nor does a call without a body.
+        assert clients[-1].answer().content == b"/v2/user"
+        clients[-1].send(request("GET", SYNC, "Authorization: a1"))
+        assert clients[-1].answer().status == 200
+
+        for each in (refused, full):
+            assert (each.status, each.headers["Retry-After"]) == (503, "5")
+        gate.go.set()
+        for each in (first, second, of_another_team):
+            assert each.answer().status == 200
+        assert upload("a3").answer().status == 200
+        for each in clients:
+            each.close()
+
+    assert len(gate.calls) == 9
+
+
 class Parts:
     """An answer in parts."""
 

@@ -14,6 +14,7 @@ from accounts.operations.api_keys.call_limits import count_call_against_rate_lim
 from portal.lib.errors import DomainError, NotFound, TooLarge, TooMany
 from portal.lib.tenancy import acting_for
 from portal.lib.web.views import allow_larger_request_body
+from portal.server.threads import TEAM
 from users.operations.phones.tokens import (
     find_phone_by_token,
     record_phone_seen,
@@ -101,6 +102,7 @@ def with_phone(
             )
             if window.is_over:
                 return answer_busy(window.seconds)
+            request.META[TEAM] = str(phone.tenant.pk)
             with acting_for(phone.tenant):
                 record_phone_seen(phone)
                 try:
@@ -117,7 +119,7 @@ def with_phone(
                     return answer_refusal(400, refusal.message, code=refusal.code)
 
         # See portal.http.body_limits.
-        call.unpacks_bodies = True  # type: ignore[attr-defined]  # as Django marks views
+        call.takes_uploads = True  # type: ignore[attr-defined]  # as Django marks views
         return call
 
     return decorate
