@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from accounts.declarations.pages import (
     Destination,
+    FirstStep,
     NavGroup,
     NavLink,
     PageContributions,
+)
+from accounts.queries import (
+    list_api_keys,
+    list_open_invitations,
+    list_team_members,
 )
 from accounts.states import Area
 from accounts.web.api_keys.overview import build_api_key_warnings
@@ -150,4 +156,31 @@ PAGES = PageContributions(
         ),
     ),
     overview=(build_api_key_warnings, build_go_live_overview),
+    first_steps=(
+        FirstStep(
+            rank=10,
+            key="api_key",
+            title=gettext_lazy("Create an API key"),
+            says=gettext_lazy("Your server sends it with every call."),
+            icon="key",
+            area=Area.API_KEYS,
+            path_name="team:create_key",
+            verb=gettext_lazy("Create API key"),
+            rows=lambda tenant: (list_api_keys(tenant),),
+        ),
+        FirstStep(
+            rank=70,
+            key="member",
+            title=gettext_lazy("Invite a member"),
+            says=gettext_lazy("A developer to build, a clinician to review results."),
+            icon="shield",
+            area=Area.TEAM,
+            path_name="team:invite",
+            verb=gettext_lazy("Invite member"),
+            rows=lambda tenant: (
+                list_team_members(tenant.team)[1:],
+                list_open_invitations(tenant.team),
+            ),
+        ),
+    ),
 )

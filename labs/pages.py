@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from accounts.declarations.pages import (
     Destination,
+    FirstStep,
     NavGroup,
     NavLink,
     PageContributions,
     Search,
 )
 from accounts.states import Area
+from labs.queries.population import orders
 from labs.web.inbound.overview import (
     build_unmatched_report_nav_count,
     build_unmatched_report_overview_item,
@@ -180,4 +182,17 @@ PAGES = PageContributions(
     ),
     overview=(build_orders_overview, build_unmatched_report_overview_item),
     user_columns=(build_user_orders_column,),
+    first_steps=(
+        FirstStep(
+            rank=50,
+            key="order",
+            title=gettext_lazy("Order a test"),
+            says=gettext_lazy("Choose the patient, the tests and the lab account."),
+            icon="flask",
+            area=Area.ORDERS,
+            path_name="labs:place_order",
+            verb=gettext_lazy("New order"),
+            rows=lambda tenant: (orders(tenant),),
+        ),
+    ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accounts.declarations.pages import (
     Destination,
+    FirstStep,
     NavGroup,
     NavLink,
     PageContributions,
@@ -11,6 +12,7 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
+from reports.queries.jobs import JobFilters, list_parsing_jobs
 from reports.web.jobs.overview import (
     build_reports_overview_part,
     count_documents_to_match,
@@ -109,4 +111,19 @@ PAGES = PageContributions(
         ),
     ),
     overview=(build_reports_overview_part,),
+    first_steps=(
+        FirstStep(
+            rank=60,
+            key="report",
+            title=gettext_lazy("Upload a lab report"),
+            says=gettext_lazy("The values of a PDF or photo are read for review."),
+            icon="scan",
+            area=Area.REPORTS,
+            path_name="reports:upload",
+            verb=gettext_lazy("Upload report"),
+            rows=lambda tenant: (
+                list_parsing_jobs(tenant=tenant, filters=JobFilters()),
+            ),
+        ),
+    ),
 )

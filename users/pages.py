@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from accounts.declarations.pages import (
     Destination,
+    FirstStep,
     NavGroup,
     NavLink,
     PageContributions,
@@ -11,6 +12,7 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
+from users.queries.population import connections, users_with_info
 from users.web.users.overview import build_users_overview
 from users.web.users.palette import search_users_for_palette
 
@@ -73,4 +75,30 @@ PAGES = PageContributions(
         ),
     ),
     overview=(build_users_overview,),
+    first_steps=(
+        FirstStep(
+            rank=20,
+            key="user",
+            title=gettext_lazy("Create a user"),
+            says=gettext_lazy("A user is one person, by the ID of your own system."),
+            icon="users",
+            area=Area.USERS,
+            path_name="users:import_users",
+            verb=gettext_lazy("Import users"),
+            rows=lambda tenant: (users_with_info(tenant),),
+            template="users/_first_user.html",
+        ),
+        FirstStep(
+            rank=30,
+            key="source",
+            title=gettext_lazy("Connect a source"),
+            says=gettext_lazy("A watch, a ring, a scale or an app of one user."),
+            icon="link",
+            area=Area.USERS,
+            path_name="users:list",
+            verb=gettext_lazy("Choose a user"),
+            rows=lambda tenant: (connections(tenant),),
+            template="users/_first_source.html",
+        ),
+    ),
 )

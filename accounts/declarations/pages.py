@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db.models import TextChoices
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
     from accounts.states import Area
     from accounts.web.requests import TenantRequest
 
@@ -201,6 +204,33 @@ class UserColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FirstStep:
+    """A step of a new team's checklist, for members who may write in `area`.
+
+    Steps are in the order of `rank`; `key` tells them apart. A step is done once one of
+    the querysets of `rows` has a row, so it follows what happened and not what was
+    clicked. `verb` is the button to `path_name`. Where `begun` has a row, the step is
+    half done and `begun_says`, `begun_verb` and `begun_path_name` stand for these.
+    `template` draws the next step's body below them.
+    """
+
+    rank: int
+    key: str
+    title: str
+    says: str
+    icon: str
+    area: Area
+    path_name: str
+    verb: str
+    rows: Callable[[Tenant], Sequence[QuerySet[Any]]]
+    begun: Callable[[Tenant], QuerySet[Any]] | None = None
+    begun_says: str = ""
+    begun_verb: str = ""
+    begun_path_name: str = ""
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageContributions:
     """All that one app contributes to pages that show several apps.
 
@@ -213,6 +243,7 @@ class PageContributions:
     destinations: tuple[Destination, ...] = ()
     searches: tuple[Search, ...] = ()
     overview: tuple[Callable[[TenantRequest], OverviewPart], ...] = ()
+    first_steps: tuple[FirstStep, ...] = ()
     user_columns: tuple[
         Callable[[TenantRequest, Sequence[int]], UserColumn | None], ...
     ] = ()
@@ -254,5 +285,16 @@ def list_searches() -> tuple[Search, ...]:
         sorted(
             (search for app in list_page_contributions() for search in app.searches),
             key=lambda search: search.rank,
+        )
+    )
+
+
+@cache
+def list_first_steps() -> tuple[FirstStep, ...]:
+    """Return all steps of a new team's checklist, in the order of ranks."""
+    return tuple(
+        sorted(
+            (step for app in list_page_contributions() for step in app.first_steps),
+            key=lambda step: step.rank,
         )
     )

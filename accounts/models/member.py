@@ -48,9 +48,10 @@ class Member(AbstractBaseUser, PermissionsMixin):
     """A person who signs in by email address; operators have `is_staff`.
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
-    device. A session is good for one `session_round`: the next ends them all.
-    `email_confirmed_at` is when it was last shown that they read mail to `email`; None:
-    never, and they see no team until it is.
+    device. `hidden_guides` names what no longer guides them on pages
+    (`accounts.operations.members.guides`). A session is good for one `session_round`:
+    the next ends them all. `email_confirmed_at` is when it was last shown that they
+    read mail to `email`; None: never, and they see no team until it is.
     """
 
     rules = TableRules(
@@ -70,6 +71,9 @@ class Member(AbstractBaseUser, PermissionsMixin):
     )
     shortcuts_enabled = models.BooleanField(default=True, db_default=True)
     session_round = models.PositiveIntegerField(default=0, db_default=0)
+    hidden_guides = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
     email_confirmed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -8,7 +8,7 @@ from accounts.web import assistants, saved_views
 from accounts.web.api_keys import call_log, management_keys, public_keys
 from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
-from accounts.web.members import invitations, profile, viewing
+from accounts.web.members import guides, invitations, profile, viewing
 from accounts.web.members import views as members
 from accounts.web.settings import go_live, notices, retention, sign_in, team_deletion
 from accounts.web.settings import views as settings
@@ -111,6 +111,10 @@ urlpatterns = [
     path("audit/file/", audit.export_audit_log, name="audit_file"),
     path("audit/users/<str:user_id>/", audit.show_user_access_log, name="access_log"),
     path("profile/", profile.edit_profile_page, name="profile"),
+    path(
+        "profile/time-zone/", guides.use_browser_time_zone, name="use_browser_time_zone"
+    ),
+    path("guides/hide/", guides.hide_guide, name="hide_guide"),
     path("profile/password/", profile.change_password_page, name="password"),
     path(
         "profile/sign-out-elsewhere/",

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from accounts.declarations.pages import (
     Destination,
+    FirstStep,
     NavGroup,
     NavLink,
     PageContributions,
     Search,
 )
 from accounts.states import Area
+from accounts.webhooks.queries.health import (
+    select_endpoints_that_accepted,
+    select_live_endpoints,
+)
 from accounts.webhooks.web.overview import (
     build_failing_endpoints_overview,
     count_failing_endpoints,
@@ -57,4 +62,21 @@ PAGES = PageContributions(
         ),
     ),
     overview=(build_failing_endpoints_overview,),
+    first_steps=(
+        FirstStep(
+            rank=40,
+            key="webhook",
+            title=gettext_lazy("Receive an event"),
+            says=gettext_lazy("Add your server's endpoint, then send a test event."),
+            icon="hook",
+            area=Area.WEBHOOKS,
+            path_name="webhooks:create",
+            verb=gettext_lazy("Add endpoint"),
+            rows=lambda tenant: (select_endpoints_that_accepted(tenant),),
+            begun=select_live_endpoints,
+            begun_says=gettext_lazy("No endpoint has accepted an event yet."),
+            begun_verb=gettext_lazy("Send a test event"),
+            begun_path_name="webhooks:list",
+        ),
+    ),
 )

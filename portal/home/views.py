@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseRedirect
 from django.shortcuts import redirect, render
@@ -12,9 +11,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from accounts.operations.audit.entries import record_read
+from accounts.operations.members.guides import Guide, is_guide_hidden
 from accounts.states import Area
 from accounts.web.sign_in.places import find_landing_environment
+from accounts.web.sign_in.proofs import is_single_sign_on_session
 from portal.demo.sandbox import find_demo_data
+from portal.home.first_steps import build_first_steps
 from portal.home.greeting import greet_member
 from portal.home.overview import (
     CALM_POLL_S,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 # How soon to ask again while demo data is on its way.
 DEMO_POLL_S = 2
+# And while steps of the checklist are open: one is done when the call arrives.
+FIRST_STEPS_POLL_S = 10
 
 
 @require_GET
@@ -66,7 +70,10 @@ def show_team_home(request: TenantRequest) -> HttpResponse:
             subject="overview",
             subject_id=tenant.environment,
         )
+    first_steps = build_first_steps(request)
     poll_seconds = overview.poll_seconds if overview else CALM_POLL_S
+    if first_steps:
+        poll_seconds = min(poll_seconds, FIRST_STEPS_POLL_S)
     return render_page(
         request,
         "portal/overview.html",
@@ -75,14 +82,27 @@ def show_team_home(request: TenantRequest) -> HttpResponse:
             member=request.member, team=request.tenant.team, now=timezone.now()
         ),
         overview=overview,
+        first_steps=first_steps,
+        zone_to_replace=_get_zone_to_replace(request),
         first_card=None if overview else render_go_live_card(request),
         actions=list_overview_actions(request) if overview else [],
         demo=demo,
         may_change_demo=tenant.is_sandbox
         and request.rights.allow(Area.TEAM, write=True),
         poll_seconds=DEMO_POLL_S if demo and demo.is_busy else poll_seconds,
-        public_url=settings.PUBLIC_URL,
     )
+
+
+def _get_zone_to_replace(request: TenantRequest) -> str:
+    """Return the zone of the page's times if the browser may offer its own instead."""
+    is_settled = (
+        request.viewing_as
+        or is_single_sign_on_session(request.session)
+        or is_guide_hidden(
+            member=request.member, tenant=request.tenant, guide=Guide.TIME_ZONE
+        )
+    )
+    return "" if is_settled else timezone.get_current_timezone_name()
 
 
 @require_GET

@@ -23,6 +23,10 @@ PILLS = {
     "completed": Pill("ok", "check", gettext_lazy("Completed")),
     "unreviewed": Pill("mute", "eye", gettext_lazy("Unreviewed")),
     "failed": Pill("bad", "x", gettext_lazy("Failed")),
+    # Steps of a new team's checklist
+    "step_done": Pill("ok", "check", gettext_lazy("Done")),
+    "step_next": Pill("info", "clock", gettext_lazy("Next")),
+    "step_open": Pill("mute", "ring", gettext_lazy("Not started")),
     # Imports of files; one that waits has the words of other waiting things
     "reading": Pill("info", "clock", gettext_lazy("Reading")),
     "storing": Pill("info", "clock", gettext_lazy("Storing")),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from users.models import Device, Summary, User
+from users.models import Connection, Device, Summary, User
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -19,6 +19,14 @@ def users_with_info(tenant: Tenant) -> QuerySet[User]:
     """Return live users with their demographics."""
     rows: QuerySet[User] = User.objects.for_tenant(tenant).live()
     return rows.select_related("info")
+
+
+def connections(tenant: Tenant) -> QuerySet[Connection]:
+    """Return the connections of live users that were not disconnected."""
+    rows: QuerySet[Connection] = Connection.objects.for_tenant(tenant).filter(
+        user__deleted_at=None, disconnected_at=None
+    )
+    return rows
 
 
 def devices(tenant: Tenant) -> QuerySet[Device]:

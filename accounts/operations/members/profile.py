@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -39,20 +39,38 @@ def change_profile(*, member: Member, actor: Actor, profile: Profile) -> Member:
     Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
     name = validate_member_name(profile.name)
-    if profile.time_zone and profile.time_zone not in list_time_zones():
+    _check_time_zone(profile.time_zone)
+    if profile.theme and profile.theme not in Theme.values:
+        raise DomainError(
+            "theme_unknown", _("Select light, dark or no theme."), "theme"
+        )
+    return _store(member, actor, {**asdict(profile), "name": name})
+
+
+@transaction.atomic
+def use_time_zone(*, member: Member, actor: Actor, time_zone: str) -> Member:
+    """Show a member's pages in this time zone, and record it as a change of profile.
+
+    Raises: time_zone_unknown.
+    """
+    _check_time_zone(time_zone)
+    return _store(member, actor, {"time_zone": time_zone})
+
+
+def _check_time_zone(name: str) -> None:
+    if name and name not in list_time_zones():
         raise DomainError(
             "time_zone_unknown",
             _("Select a time zone, for example America/Chicago."),
             "time_zone",
         )
-    if profile.theme and profile.theme not in Theme.values:
-        raise DomainError(
-            "theme_unknown", _("Select light, dark or no theme."), "theme"
-        )
+
+
+def _store(member: Member, actor: Actor, chosen: Mapping[str, Any]) -> Member:
     member = Member.objects.select_for_update().get(pk=member.pk)
     changes = {
         field: [getattr(member, field), value]
-        for field, value in {**asdict(profile), "name": name}.items()
+        for field, value in chosen.items()
         if getattr(member, field) != value
     }
     for field, (_old, value) in changes.items():

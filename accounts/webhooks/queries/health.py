@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from accounts.webhooks.models.endpoint import EndpointQuerySet
 
 # The time that rates cover.
 LATELY = timedelta(hours=24)
@@ -148,6 +149,17 @@ JOIN webhooks_event AS event ON event.id = d.event_id
 ORDER BY a.started_at DESC
 """
 _EMPTY_ANSWER = "d41d8cd98f00b204e9800998ecf8427e"  # the digest of nothing
+
+
+def select_live_endpoints(tenant: Tenant) -> EndpointQuerySet:
+    """Select a tenant's endpoints that are not deleted, disabled ones included."""
+    rows: EndpointQuerySet = Endpoint.objects.for_tenant(tenant).live()
+    return rows
+
+
+def select_endpoints_that_accepted(tenant: Tenant) -> EndpointQuerySet:
+    """Select a tenant's endpoints that have accepted an event."""
+    return select_live_endpoints(tenant).exclude(last_success_at=None)
 
 
 def list_webhook_endpoints(tenant: Tenant) -> list[Endpoint]:

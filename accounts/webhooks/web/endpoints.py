@@ -23,6 +23,7 @@ from accounts.webhooks.operations.endpoints import (
     read_custom_headers,
     replace_custom_headers,
 )
+from accounts.webhooks.operations.testing import find_first_subscribed_event_type
 from accounts.webhooks.queries.health import (
     count_delivery_outcomes_by_hour,
     list_webhook_endpoints,
@@ -69,6 +70,7 @@ class EndpointRow:
     health: Health
     bars: SafeString
     events: str
+    test_type: str
 
 
 @require_GET
@@ -92,6 +94,7 @@ def show_webhook_endpoints(request: TenantRequest) -> HttpResponse:
                     % {"hours": HOURS},
                 ),
                 events=describe_subscribed_events(endpoint),
+                test_type=find_first_subscribed_event_type(endpoint),
             )
             for endpoint in endpoints
         ],

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit.entries import record_read
+from accounts.operations.members.guides import Guide, is_guide_hidden
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
@@ -115,6 +116,9 @@ def show_review_page(request: TenantRequest, review_id: str) -> HttpResponse:
         else find_duplicate_reports(job=review.job),
         identity=lines,
         reason_form=ReasonForm(),
+        shows_tour=not is_guide_hidden(
+            member=request.member, tenant=request.tenant, guide=Guide.DESK_TOUR
+        ),
     )
 
 

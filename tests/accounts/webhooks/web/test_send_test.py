@@ -29,6 +29,20 @@ def test_a_test_event_is_sent_and_its_delivery_shown(alice_web, alice_tenant):
     assert alice_web.get(reply.headers["Location"]).status_code == 200
 
 
+def test_the_list_sends_one_with_one_click_where_that_is_possible(
+    alice_web, alice_tenant
+):
+    endpoint = make_endpoint(tenant=alice_tenant, filter_types=["labtest."])
+    paused = make_endpoint(tenant=alice_tenant)
+    change_endpoint(endpoint=paused, actor=ACTOR, disabled=True)
+
+    html = alice_web.get("/t/alice-health/sandbox/webhooks/").content.decode()
+
+    assert html.count('name="event_type"') == 1
+    assert f'action="{path_of(endpoint)}"' in html
+    assert 'value="labtest.order.created"' in html
+
+
 @pytest.mark.parametrize("event_type", ["", "no.such"])
 def test_a_type_that_is_not_offered_is_refused(alice_web, alice_tenant, event_type):
     endpoint = make_endpoint(tenant=alice_tenant)

@@ -545,3 +545,17 @@ def test_a_contradicted_value_is_kept_with_a_reason_only(alice_tenant, nora) -> 
     assert "Kept: Called the lab: right." in kept.content.decode()
     (row,) = rows_of(review)
     assert (row.decision, row.reason) == ("confirmed", "Called the lab: right.")
+
+
+def test_the_tour_shows_until_it_is_hidden(nora, user):
+    review = on_desk(user, nora)
+    desk = f"{QUEUE}{review.id}/"
+    place = nora.web.get(desk)
+    assert place.content.decode().count("tour__steps") == 1
+
+    hidden = {"guide": "desk_tour", "back": desk}
+    assert nora.web.post(f"{PLACE}/guides/hide/", hidden)["Location"] == desk
+    assert nora.web.get(desk).context["shows_tour"] is False
+
+    nora.web.post(f"{PLACE}/guides/hide/", {**hidden, "show": "1"})
+    assert nora.web.get(desk).context["shows_tour"] is True
