@@ -16,6 +16,9 @@ def main() -> None:
         # Loading the apps takes seconds on a busy machine; a newcomer sees it begin.
         sys.stdout.write("Starting the Assay demo. The first start takes a minute.\n")
         sys.stdout.flush()
+    from portal.lib.database.roles import use_database_role_of
+
+    use_database_role_of(sys.argv[1] if len(sys.argv) > 1 else "")
     execute_from_command_line(sys.argv)
 
 

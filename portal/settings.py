@@ -29,6 +29,11 @@ env.ENVIRON = {name: text for name, text in os.environ.items() if text}
 DEBUG: bool = env.bool("DEBUG", default=False)
 # Empty: the bundled PostgreSQL, which is for trying out and for tests.
 DATABASE_URL: str = env.str("DATABASE_URL", default="")
+# The same database as another role: workers and commands, and the tables' owner. Empty:
+# that of DATABASE_URL. The last one makes roles (portal/lib/database/roles.py).
+DATABASE_WORK_URL: str = env.str("DATABASE_WORK_URL", default="")
+DATABASE_OWNER_URL: str = env.str("DATABASE_OWNER_URL", default="")
+DATABASE_ADMIN_URL: str = env.str("DATABASE_ADMIN_URL", default="")
 # Everything the server writes outside the database: uploads, mail files, keys.
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 

@@ -29,8 +29,9 @@ from django.test import TransactionTestCase
 from psycopg import sql
 from pytest_django.plugin import DjangoDbBlocker
 
+from portal.lib.database.tenant_proofs import prove_tenant
 from portal.lib.embedded import server
-from portal.lib.tenancy import OPEN_TO_ALL
+from portal.lib.tenancy import ALL_TENANTS, OPEN_TO_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -128,7 +129,7 @@ def flush(_test: TransactionTestCase) -> None:
     others = [name for name in _tables() if name not in laid]
     with transaction.atomic(), connection.cursor() as cursor:
         # Still of one tenant or none after an answer that nobody read to its end.
-        cursor.execute(OPEN_TO_ALL)
+        cursor.execute(OPEN_TO_ALL, [prove_tenant(ALL_TENANTS)])
         cursor.execute(QUEUE)
         if cursor.fetchone() is not None:
             empty_queue()

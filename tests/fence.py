@@ -17,6 +17,7 @@ from django.db.backends.signals import connection_created
 from psycopg import pq
 
 from portal.lib import tenancy
+from portal.lib.database.tenant_proofs import prove_tenant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,9 @@ def _found() -> list[str]:
 
 def _open(connection: BaseDatabaseWrapper, **_: Any) -> None:
     if not _found():
-        connection.connection.execute(tenancy.OPEN_TO_ALL)
+        connection.connection.execute(
+            tenancy.OPEN_TO_ALL, [prove_tenant(tenancy.ALL_TENANTS)]
+        )
 
 
 def _say(value: str) -> str:
@@ -91,7 +94,8 @@ def _say(value: str) -> str:
     raw = connection.connection
     # Where a transaction has failed its rollback brings back what was.
     if raw and not raw.closed and raw.info.transaction_status != _FAILED:
-        return tenancy._text(tenancy._ask(raw, tenancy._SWITCH, value), 0)
+        proof = prove_tenant(value)
+        return tenancy._text(tenancy._ask(raw, tenancy._SWITCH, value, proof), 0)
     return "" if _found() else tenancy.ALL_TENANTS
 
 

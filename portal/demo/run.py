@@ -29,6 +29,7 @@ from portal.demo.access import ensure_demo_sign_ins_and_api_keys
 from portal.demo.hosts import list_machine_hosts
 from portal.demo.processes import DemoProcess
 from portal.demo.webhooks import HOST, demo_webhook_log_path, find_free_receiver_port
+from portal.lib.database.roles import BUNDLED_WEB_ROLE, BUNDLED_WORK_ROLE
 from portal.lib.embedded import server
 from portal.lib.embedded.base import embedded_postgres_data_folder
 from portal.lib.embedded.programs import ServerUnavailable
@@ -133,11 +134,12 @@ def _prepare(
             _reset()
         progress("Starting PostgreSQL")
         _require_database()
+        # Before `migrate`, which gives the database the key of the child processes.
+        _apply_environment(_build_environment(options))
         progress("Creating the database tables")
         call_command("migrate", interactive=False, verbosity=0)
         from portal.demo.data import load_demo_data
 
-        _apply_environment(_build_environment(options))
         kept = notes.read_demo_credentials()
         port = 0
         if HOST in settings.WEBHOOK_LOCAL_HOSTS:
@@ -314,13 +316,18 @@ def _wait_for_receiver(port: int) -> None:
 
 def _child_environment(options: DemoOptions) -> dict[str, str]:
     """Build the environment variables of the child processes."""
-    database = (
-        settings.DATABASE_URL
-        or server.start_embedded_postgres(
-            cluster=server.DEMO, root=embedded_postgres_data_folder()
-        ).url()
+    environment = _build_environment(options)
+    if settings.DATABASE_URL:
+        return environment | {"DATABASE_URL": settings.DATABASE_URL}
+    running = server.start_embedded_postgres(
+        cluster=server.DEMO, root=embedded_postgres_data_folder()
     )
-    return {**_build_environment(options), "DATABASE_URL": database}
+    # As in production: what serves owns no table.
+    return environment | {
+        "DATABASE_URL": running.url(role=BUNDLED_WEB_ROLE),
+        "DATABASE_WORK_URL": running.url(role=BUNDLED_WORK_ROLE),
+        "DATABASE_OWNER_URL": running.url(),
+    }
 
 
 def _build_environment(options: DemoOptions) -> dict[str, str]:

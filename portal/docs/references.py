@@ -129,7 +129,7 @@ def build_commands_reference() -> str:
         *("# Commands", "", GENERATED, ""),
         "Run a command with `uv run manage.py NAME`. On a server installed without "
         "development tools use `uv run --no-dev manage.py NAME`, and in a container "
-        "`docker compose run --rm web NAME`. Every command also has the options of "
+        "`docker compose run --rm manage NAME`. Every command also has the options of "
         "Django, such as `--help` and `--traceback`.",
     ]
     for app, name in list_management_commands():

@@ -21,6 +21,7 @@ from django.db import (
 from psycopg import pq
 
 from portal.lib.database.outages import DatabaseAway
+from portal.lib.database.tenant_proofs import prove_tenant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +31,23 @@ if TYPE_CHECKING:
 
 
 ALL_TENANTS = "*"
-# For connections that are not Django's.
-OPEN_TO_ALL = "SELECT set_config('assay.tenant', '*', false)"
+# For connections that are not Django's; takes what `prove_tenant(ALL_TENANTS)` gives.
+OPEN_TO_ALL = (
+    "SELECT set_config('assay.tenant', '*', false),"
+    " set_config('assay.tenant_proof', %s, false)"
+)
+# What was found goes back as it was, signature and all: signed anew it would make a
+# value true that a statement of a stranger's set.
 _SWITCH = (
     b"SELECT coalesce(current_setting('assay.tenant', true), ''),"
-    b" set_config('assay.tenant', $1, false)"
+    b" coalesce(current_setting('assay.tenant_proof', true), ''),"
+    b" set_config('assay.tenant', $1, false),"
+    b" set_config('assay.tenant_proof', $2, false)"
 )
 # The rows' versions cost 0.03 ms here; a statement of their own would cost 0.3 ms.
 _SWITCH_AND_VERSION = _SWITCH + (
     b", (SELECT xmin FROM accounts_tenant WHERE id = $1::bigint),"
-    b" (SELECT xmin FROM accounts_team WHERE id = $2::uuid)"
+    b" (SELECT xmin FROM accounts_team WHERE id = $3::uuid)"
 )
 _IDLE = pq.TransactionStatus.IDLE
 # In sub-selects the setting is read once a statement; read for each row it costs a
@@ -159,7 +167,7 @@ def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
 
 
 def _switch(statement: bytes, *values: str) -> PGresult:
-    """Set `assay.tenant` on the connection and return the row that says what it was.
+    """Name a tenant on the connection and return the row that says what was named.
 
     Past psycopg's own machinery, at a fifth of its cost: every request pays this twice.
     """
@@ -195,7 +203,7 @@ def _text(result: PGresult, column: int) -> str:
 @contextmanager
 def _setting(statement: bytes, *values: str) -> Iterator[PGresult]:
     result = _switch(statement, *values)
-    before = _text(result, 0)
+    before, proof = _text(result, 0), _text(result, 1)
     try:
         yield result
     finally:
@@ -208,8 +216,8 @@ def _setting(statement: bytes, *values: str) -> Iterator[PGresult]:
             if not connection.in_atomic_block:
                 connection.close()
         elif before or connection.in_atomic_block:
-            _switch(_SWITCH, before)
-        elif _ask(raw, _SWITCH, before).status != pq.ExecStatus.TUPLES_OK:
+            _switch(_SWITCH, before, proof)
+        elif _ask(raw, _SWITCH, before, proof).status != pq.ExecStatus.TUPLES_OK:
             # What was done is done, also where the server has gone since.
             connection.close()
 
@@ -222,7 +230,7 @@ def acting_for(tenant: HasPrimaryKey | int) -> Iterator[None]:
     (architecture 2.6, fence 5): row-level security reads `assay.tenant`.
     """
     key = tenant if isinstance(tenant, int) else tenant.pk
-    with _setting(_SWITCH, str(key)):
+    with _setting(_SWITCH, str(key), prove_tenant(str(key))):
         yield
 
 
@@ -234,8 +242,10 @@ def acting_for_with_version(tenant: TenantRow) -> Iterator[str]:
     by the statement that names the tenant. Source: Ours: a process that keeps a tenant
     learns of changes of other processes without asking more.
     """
-    with _setting(_SWITCH_AND_VERSION, str(tenant.pk), str(tenant.team_id)) as result:
-        yield f"{_text(result, 2)} {_text(result, 3)}"
+    key = str(tenant.pk)
+    values = (key, prove_tenant(key), str(tenant.team_id))
+    with _setting(_SWITCH_AND_VERSION, *values) as result:
+        yield f"{_text(result, 4)} {_text(result, 5)}"
 
 
 @contextmanager
@@ -246,7 +256,7 @@ def across_tenants(*, why: str) -> Iterator[None]:
     """
     if not why:
         raise ValueError("across_tenants needs a reason")
-    with _setting(_SWITCH, ALL_TENANTS):
+    with _setting(_SWITCH, ALL_TENANTS, prove_tenant(ALL_TENANTS)):
         yield
 
 

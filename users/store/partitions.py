@@ -22,15 +22,6 @@ FIRST_MONTH = date(2025, 1, 1)
 # Samples may lie two days ahead; the rest is room for a worker that stood still.
 MONTHS_AHEAD = 2
 _PARENT = "users_sample"
-# A month is read by its covering key alone only where vacuum has been; by default that
-# waits until a fifth of the rows are new.
-_MONTH = sql.SQL(
-    "CREATE TABLE {name} (LIKE {parent})"
-    " WITH (autovacuum_vacuum_insert_scale_factor = 0.02);"
-    "ALTER TABLE {parent} ATTACH PARTITION {name}"
-    " FOR VALUES FROM ({first}) TO ({after})"
-)
-
 # Of a month whose rows were all packed and vacuumed away, the index is left.
 _EMPTY = """
     SELECT inhrelid::regclass::text FROM pg_inherits
@@ -57,14 +48,7 @@ def ensure_sample_partitions(first: date, last: date) -> list[str]:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('users_sample months'))")
         missing = _missing(values)
         for month in missing:
-            cursor.execute(
-                _MONTH.format(
-                    name=sql.Identifier(_name(month)),
-                    parent=sql.Identifier(_PARENT),
-                    first=sql.Literal(_start(month)),
-                    after=sql.Literal(_start(_next(month))),
-                )
-            )
+            cursor.execute("SELECT users_add_sample_month(%s)", [month])
     return [_name(month) for month in missing]
 
 
@@ -103,13 +87,8 @@ def drop_space_of_empty_partitions() -> list[str]:
                         sql.Literal(_LOCK_MILLISECONDS)
                     )
                 )
-                month = sql.Identifier(name)
-                cursor.execute(
-                    sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(month)
-                )
-                cursor.execute("SELECT pg_relation_size(%s::regclass)", [name])
-                if cursor.fetchone() == (0,):
-                    cursor.execute(sql.SQL("TRUNCATE {}").format(month))
+                cursor.execute("SELECT users_clear_sample_month(%s)", [name])
+                if cursor.fetchone() == (True,):
                     cleared.append(name)
         except LockNotAvailable:
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db import connection
+from django.db import ProgrammingError, connection
 
 # By which its connection is known.
 DELIVERER_NAME = "assay deliver_webhooks"
@@ -13,12 +13,10 @@ def measure_seconds_since_deliverer_seen() -> float | None:
 
     An idle one asks several times a second. By the database's clock; one query.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT extract(epoch FROM clock_timestamp() - max(state_change))::float"
-            " FROM pg_stat_activity"
-            " WHERE datname = current_database() AND application_name = %s",
-            [DELIVERER_NAME],
-        )
-        silence_s: float | None = cursor.fetchone()[0]
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT webhooks_deliverer_silence(%s)", [DELIVERER_NAME])
+            silence_s: float | None = cursor.fetchone()[0]
+    except ProgrammingError:  # no such function before it is migrated
+        return None
     return silence_s

@@ -33,6 +33,13 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
+from portal.lib.database.roles import (
+    BUNDLED_WEB_ROLE,
+    BUNDLED_WORK_ROLE,
+    ServingRoles,
+    build_statements_to_hide_activity,
+    build_statements_to_watch_deliverers,
+)
 from portal.lib.embedded.programs import (
     Account,
     ServerUnavailable,
@@ -87,12 +94,12 @@ class Server:
     use: int
     owner_pid: int
 
-    def url(self, *, database: str = DATABASE) -> str:
-        """Return a libpq URL that `DATABASE_URL` takes, for the role without rights.
+    def url(self, *, database: str = DATABASE, role: str = ROLE) -> str:
+        """Return a libpq URL that `DATABASE_URL` takes, by default for the owner.
 
         Source: Ours (architecture 1: the superuser is never handed out).
         """
-        return f"postgresql://{ROLE}@/{database}?host={self.socket_folder}&port={PORT}"
+        return f"postgresql://{role}@/{database}?host={self.socket_folder}&port={PORT}"
 
 
 _servers: dict[Path, Server] = {}
@@ -276,13 +283,25 @@ def _answers(socket_folder: Path) -> bool:
 def _ensure_role_and_database(socket_folder: Path) -> None:
     with psycopg.connect(_superuser_dsn(socket_folder), autocommit=True) as connection:
         role, database = sql.Identifier(ROLE), sql.Identifier(DATABASE)
-        found = connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [ROLE])
-        if not found.rowcount:
+        names = {name for (name,) in connection.execute("SELECT rolname FROM pg_roles")}
+        rights = {
+            ROLE: "CREATEDB",
+            BUNDLED_WEB_ROLE: "NOCREATEDB",
+            BUNDLED_WORK_ROLE: "NOCREATEDB",
+        }
+        for name in rights.keys() - names:
             connection.execute(
-                sql.SQL("CREATE ROLE {} LOGIN CREATEDB NOSUPERUSER NOBYPASSRLS").format(
-                    role
+                sql.SQL("CREATE ROLE {} LOGIN {} NOSUPERUSER NOBYPASSRLS").format(
+                    sql.Identifier(name), sql.SQL(rights[name])
                 )
             )
+        if not {BUNDLED_WEB_ROLE, BUNDLED_WORK_ROLE} <= names:
+            roles = ServingRoles(BUNDLED_WEB_ROLE, BUNDLED_WORK_ROLE)
+            for statement in [
+                *build_statements_to_watch_deliverers(roles, owner=ROLE),
+                *build_statements_to_hide_activity(roles),
+            ]:
+                connection.execute(statement)
         found = connection.execute(
             "SELECT FROM pg_database WHERE datname = %s", [DATABASE]
         )

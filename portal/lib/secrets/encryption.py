@@ -16,13 +16,13 @@ class UnreadableSecret(RuntimeError):
 
 def encrypt_secret(text: str) -> str:
     """Encrypt a secret with the newest key. Source: Fernet (AES-128-CBC, HMAC)."""
-    return _ring(*_keys()).encrypt(text.encode()).decode()
+    return _ring(*list_encryption_keys()).encrypt(text.encode()).decode()
 
 
 def decrypt_secret(token: str) -> str:
     """Decrypt what `encrypt_secret` returned. Raises: UnreadableSecret, no text."""
     try:
-        return _ring(*_keys()).decrypt(token.encode()).decode()
+        return _ring(*list_encryption_keys()).decrypt(token.encode()).decode()
     except InvalidToken:
         raise UnreadableSecret("no present key opens this secret") from None
 
@@ -32,7 +32,7 @@ def reencrypt_with_newest_key(token: str) -> str:
 
     Raises UnreadableSecret, which quotes nothing.
     """
-    newest, *_ = _keys()
+    newest, *_ = list_encryption_keys()
     try:
         _ring(newest).decrypt(token.encode())
     except InvalidToken:
@@ -47,11 +47,12 @@ def list_encryption_key_fingerprints() -> list[str]:
     """
     return [
         hashlib.sha256(b"assay.fingerprint" + key.encode()).hexdigest()[:16]
-        for key in _keys()
+        for key in list_encryption_keys()
     ]
 
 
-def _keys() -> list[str]:
+def list_encryption_keys() -> list[str]:
+    """Return the keys of this server, newest first."""
     return settings.ENCRYPTION_KEYS or [
         settings.SECRET_KEY,
         *settings.SECRET_KEY_FALLBACKS,

@@ -12,7 +12,17 @@ from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.loader import MigrationLoader
 
+from portal.lib.database.roles import (
+    find_serving_roles,
+    grant_rights_to_serving_roles,
+    list_missing_roles,
+)
 from portal.lib.tenancy import across_tenants
+
+_CAN_GRANT = """
+    SELECT to_regclass('assay_private.tenant_key') IS NOT NULL
+        AND to_regprocedure('users_clear_sample_month(text)') IS NOT NULL
+"""
 
 
 class Command(migrate.Command):
@@ -42,6 +52,23 @@ class Command(migrate.Command):
             )
         with across_tenants(why="a migration works on the rows of all tenants"):
             super().handle(*args, **options)
+        _grant_rights(options.get("database"))
+
+
+def _grant_rights(database: str | None) -> None:
+    """Give the roles that serve their rights on what there is by now.
+
+    Left out where migrate stopped before the migrations that this takes, and where the
+    server lacks the roles: `doctor` says so.
+    """
+    roles = find_serving_roles()
+    if database not in {None, DEFAULT_DB_ALIAS} or roles is None:
+        return
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(_CAN_GRANT)
+        (can_grant,) = cursor.fetchone()
+    if can_grant and not list_missing_roles(roles):
+        grant_rights_to_serving_roles(roles)
 
 
 def _list_unknown_migrations(database: str | None) -> list[str]:

@@ -38,6 +38,7 @@ from portal.ops.health.files import (
 from portal.ops.health.findings import Finding
 from portal.ops.health.labs import check_lab_connections
 from portal.ops.health.mailboxes import check_report_mailboxes
+from portal.ops.health.roles import check_serving_roles, check_tenant_key
 from portal.ops.health.samples import check_packed_samples
 from portal.ops.health.teams import check_production_teams
 
@@ -109,8 +110,7 @@ def check_database_role() -> Finding:
     return Finding(
         False,
         f"The database role {role} {what}, so row-level security is off.",
-        "Give DATABASE_URL a role made with NOSUPERUSER NOBYPASSRLS that owns the"
-        " database.",
+        "Give DATABASE_URL a role made with NOSUPERUSER NOBYPASSRLS.",
     )
 
 
@@ -314,6 +314,8 @@ CHECKS = (
     Check("database", check_database, for_ready=True),
     Check("database_version", check_database_version, needs_database=True),
     Check("database_role", check_database_role, needs_database=True),
+    Check("serving_roles", check_serving_roles, needs_database=True),
+    Check("tenant_key", check_tenant_key, needs_database=True),
     Check("extensions", check_database_extensions, needs_database=True),
     Check("migrations", check_migrations, needs_database=True, for_ready=True),
     Check("worker", check_worker, needs_database=True, for_ready=True),

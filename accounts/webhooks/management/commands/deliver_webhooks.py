@@ -16,7 +16,8 @@ from django.db import OperationalError, connection
 from accounts.webhooks.delivery.sending import Sender
 from accounts.webhooks.delivery.worker import Deliverer
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
-from portal.lib.tenancy import OPEN_TO_ALL
+from portal.lib.database.tenant_proofs import prove_tenant
+from portal.lib.tenancy import ALL_TENANTS, OPEN_TO_ALL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -79,7 +80,8 @@ def connector() -> Callable[[], Awaitable[psycopg.AsyncConnection[Any]]]:
 
     async def connect() -> psycopg.AsyncConnection[Any]:
         opened = await psycopg.AsyncConnection.connect(**fields, autocommit=True)
-        await opened.execute(OPEN_TO_ALL)  # one deliverer serves every tenant
+        # One deliverer serves every tenant.
+        await opened.execute(OPEN_TO_ALL, [prove_tenant(ALL_TENANTS)])
         return opened
 
     return connect
