@@ -23,6 +23,7 @@ from labs.web.orders.overview import (
 )
 from labs.web.orders.palette import search_orders_by_id
 from labs.web.orders.user_column import build_user_orders_column
+from labs.web.orders.user_record import build_user_record_part
 from labs.web.physicians.approvals import build_approvals_nav_count
 from portal.lib.translation import gettext_lazy
 
@@ -195,4 +196,5 @@ PAGES = PageContributions(
             rows=lambda tenant: (orders(tenant),),
         ),
     ),
+    user_record=(build_user_record_part,),
 )

@@ -19,6 +19,7 @@ from reports.web.jobs.overview import (
     count_reports_needing_attention,
 )
 from reports.web.jobs.palette import find_reports_by_id
+from reports.web.jobs.user_record import build_user_record_part
 from reports.web.review.queue import count_open_reviews
 
 PAGES = PageContributions(
@@ -126,4 +127,5 @@ PAGES = PageContributions(
             ),
         ),
     ),
+    user_record=(build_user_record_part,),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import TextChoices
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from accounts.declarations.families import Family
+    from accounts.declarations.user_record import RecordPart, RecordSpan
     from accounts.models import Tenant
     from accounts.states import Area
     from accounts.web.requests import TenantRequest
-
-Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ class PageContributions:
 
     `overview` are functions that return its parts of the overview. `user_columns`
     return its columns of the users list for these user keys, None where the member may
-    not read them.
+    not read them. `user_record` return its parts of a user's page.
     """
 
     navigation: tuple[NavLink, ...] = ()
@@ -247,6 +247,7 @@ class PageContributions:
     user_columns: tuple[
         Callable[[TenantRequest, Sequence[int]], UserColumn | None], ...
     ] = ()
+    user_record: tuple[Callable[[TenantRequest, RecordSpan], RecordPart], ...] = ()
 
 
 @cache

@@ -20,6 +20,7 @@ from accounts.webhooks.web.overview import (
     count_failing_endpoints,
 )
 from accounts.webhooks.web.palette import find_webhooks_for_command_palette
+from accounts.webhooks.web.user_record import build_user_record_part
 from portal.lib.translation import gettext_lazy
 
 PAGES = PageContributions(
@@ -79,4 +80,5 @@ PAGES = PageContributions(
             begun_path_name="webhooks:list",
         ),
     ),
+    user_record=(build_user_record_part,),
 )

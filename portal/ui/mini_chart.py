@@ -37,6 +37,7 @@ def draw_mini_chart(
     bottom = 0.0 if is_bars else min(bounds)
     span = (max(bounds) - bottom) or 1.0
     step = _WIDTH / len(days)
+    width = min(_BAR, step * 0.65)
 
     def height(value: float) -> float:
         return _HEIGHT - _ROOM - (value - bottom) / span * (_HEIGHT - 2 * _ROOM)
@@ -58,9 +59,9 @@ def draw_mini_chart(
             '<rect class="mi-bar" x="{}" y="{}" width="{}" height="{}" rx="1.5"/>',
             (
                 (
-                    _n(x - _BAR / 2),
+                    _n(x - width / 2),
                     _n(height(value)),
-                    _BAR,
+                    _n(width),
                     _n(_HEIGHT - _ROOM - height(value)),
                 )
                 for x, value in zip(middles, days, strict=True)

@@ -83,7 +83,7 @@ RIGHTS = {
     "users": (
         "users:list users:file users:resolve users:page users:source users:summaries"
         " users:explorer users:explorer_file users:record users:workout users:ledger"
-        " users:import"
+        " users:import users:developers"
     ),
     "delete_team*": "team:delete_team",
     "users|users*": "users:imports users:team_ranking users:user_ranking",

@@ -1,4 +1,4 @@
-"""What is usual for a user, and what changed: a number a day of each kind of summary.
+"""What is usual for a user, and what changed: a number a day of each kind of data.
 
 A metric is read from one source alone, so that a change is the person's and not that of
 a device: the source with the most days in the span, or the one before it in the
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from portal.lib.database import rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from users.models import User
@@ -61,16 +61,18 @@ METRICS = (
     Metric("fat", "body", ("fat",), Reduction.LAST),
     Metric("workouts", "workouts", (), Reduction.COUNT),
 )
+# Of samples: the mean of a day, mmol/L.
+GLUCOSE = Metric("glucose", "", ())
 
 
 @dataclass(frozen=True, slots=True)
 class MetricSpan:
-    """A metric over SPAN_DAYS days that end with `end`, beside USUAL_DAYS before them.
+    """A metric over the days of a span that ends with `end`, beside USUAL_DAYS before.
 
     `days` has one value a day, None without one. `now` is the span in one number.
-    `usual` is the same of the days before (a count of SPAN_DAYS days), `low` and `high`
-    are their 10th and 90th percentile; all None where fewer than FEWEST_USUAL_DAYS of
-    them have a value.
+    `usual` is the same of the days before (a count of as many days as the span has),
+    `low` and `high` are their 10th and 90th percentile; all None where fewer than
+    FEWEST_USUAL_DAYS of them have a value.
     """
 
     metric: Metric
@@ -92,14 +94,21 @@ class MetricSpan:
         return self.end - timedelta(days=len(self.days) - 1 - index)
 
 
-def read_recent_metrics(*, user: User, end: date) -> dict[str, MetricSpan]:
-    """Return the metrics that have a value in the span, by key; one query.
+def read_recent_metrics(
+    *,
+    user: User,
+    end: date,
+    days: int = SPAN_DAYS,
+    glucose: Mapping[str, dict[date, float]] | None = None,
+) -> dict[str, MetricSpan]:
+    """Return the metrics that have a value in the last `days`, by key; one query.
 
-    Source: Ours: a person's own weeks before say more than norms of a population.
+    `glucose` is its mean by source and day. Source: Ours: a person's own weeks before
+    say more than norms of a population.
     """
     kinds = sorted({each.kind for each in METRICS})
     paths = sorted({each.path for each in METRICS if each.path})
-    first = end - timedelta(days=SPAN_DAYS + USUAL_DAYS - 1)
+    first = end - timedelta(days=days + USUAL_DAYS - 1)
     picked = "".join(", (body #>> %s)::float8" for _ in paths)
     found = rows.fetch_rows(
         f"SELECT kind, provider, calendar_date{picked} FROM users_summary"  # noqa: S608 - text of ours
@@ -115,13 +124,15 @@ def read_recent_metrics(*, user: User, end: date) -> dict[str, MetricSpan]:
             value = row[column[metric.path]] if metric.path else 1.0
             if row[0] != metric.kind or value is None:
                 continue
-            days = by_source[row[1]]
+            values = by_source[row[1]]
             if metric.reduction is Reduction.COUNT:
-                days[row[2]] = days.get(row[2], 0) + value
+                values[row[2]] = values.get(row[2], 0) + value
             else:
-                days[row[2]] = max(value, days.get(row[2], value))
+                values[row[2]] = max(value, values.get(row[2], value))
         if span := _build_span(metric, by_source, first, end):
             spans[metric.key] = span
+    if span := _build_span(GLUCOSE, dict(glucose or {}), first, end):
+        spans[GLUCOSE.key] = span
     return spans
 
 
@@ -129,7 +140,7 @@ def _build_span(
     metric: Metric, by_source: dict[str, dict[date, float]], first: date, end: date
 ) -> MetricSpan | None:
     calendar = [
-        first + timedelta(days=number) for number in range(SPAN_DAYS + USUAL_DAYS)
+        first + timedelta(days=number) for number in range((end - first).days + 1)
     ]
     shown = calendar[USUAL_DAYS:]
     provider = min(
@@ -153,7 +164,7 @@ def _build_span(
         end=end,
         days=days,
         now=_reduce(metric, present),
-        usual=_reduce_usual(metric, before) if is_usual else None,
+        usual=_reduce_usual(metric, before, len(shown)) if is_usual else None,
         low=low,
         high=high,
     )
@@ -169,9 +180,9 @@ def _reduce(metric: Metric, values: Sequence[float]) -> float:
             return fmean(values)
 
 
-def _reduce_usual(metric: Metric, values: Sequence[float]) -> float:
+def _reduce_usual(metric: Metric, values: Sequence[float], days: int) -> float:
     if metric.reduction is Reduction.COUNT:
-        return sum(values) * SPAN_DAYS / USUAL_DAYS
+        return sum(values) * days / USUAL_DAYS
     return fmean(values)
 
 

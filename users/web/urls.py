@@ -8,6 +8,7 @@ from users.web.connect import links
 from users.web.data import imports, summaries
 from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
+from users.web.record import page as record
 from users.web.sources import completeness, credentials, ranking
 from users.web.sources import views as sources
 from users.web.users import csv_import, deletion, erasures, exports, phones, views
@@ -48,7 +49,12 @@ urlpatterns = [
         name="undo_delete",
     ),
     path("users/import/", csv_import.show_user_csv_import, name="import_users"),
-    path("users/<str:user_id>/", views.show_user, name="page"),
+    path("users/<str:user_id>/", record.show_user, name="page"),
+    path(
+        "users/<str:user_id>/developers/",
+        record.show_user_for_developers,
+        name="developers",
+    ),
     path(
         "users/<str:user_id>/delete/",
         deletion.confirm_user_deletion,

@@ -111,6 +111,12 @@ def get_summary_with_neighbors(
     )
 
 
+def has_summaries_of_kind(*, user: User, kind: str) -> bool:
+    """Return whether a user has a summary of a kind, without reading it; one query."""
+    found = Summary.objects.for_tenant(user.tenant).filter(user=user, kind=kind)
+    return bool(found.exists())
+
+
 def list_user_summaries(
     *,
     user: User,

@@ -1,4 +1,4 @@
-"""Cards of a user's page: sleep, activity, heart, body and workouts of recent weeks.
+"""Cards of a user's page: sleep, activity, heart, body, workouts and glucose.
 
 Must not be here: queries.
 """
@@ -14,7 +14,7 @@ from django.utils.translation import pgettext
 from portal.lib.translation import gettext_lazy
 from portal.ui.body_charts import format_duration
 from portal.ui.mini_chart import draw_mini_chart
-from users.analysis.recent_metrics import SPAN_DAYS, USUAL_DAYS, Reduction
+from users.analysis.recent_metrics import GLUCOSE, USUAL_DAYS, Reduction
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ MEASURES = {
     "weight": Measure(_tenth, "kg", 0.1),
     "fat": Measure(_tenth, "%", 0.1),
     "workouts": Measure(_whole, "", 1),
+    GLUCOSE.key: Measure(_tenth, "mmol/L", 0.1),
 }
 CARDS = (
     CardPlan(
@@ -104,7 +105,15 @@ CARDS = (
         metric="workouts",
         hue="steps",
         is_bars=True,
-        unit=gettext_lazy("in 31 days"),
+        unit="",
+        below=(),
+    ),
+    CardPlan(
+        title=gettext_lazy("Glucose"),
+        metric=GLUCOSE.key,
+        hue="glucose",
+        is_bars=False,
+        unit=gettext_lazy("mmol/L, mean"),
         below=(),
     ),
 )
@@ -125,26 +134,44 @@ class MetricCard:
     below: list[tuple[str, str]]
 
 
-def build_metric_cards(spans: Mapping[str, MetricSpan]) -> list[MetricCard]:
-    """Return a card for each metric that has a value in the span."""
-    return [_build_card(plan, spans) for plan in CARDS if plan.metric in spans]
+def build_metric_cards(
+    spans: Mapping[str, MetricSpan],
+    *,
+    facts: Mapping[str, list[tuple[str, str]]] | None = None,
+) -> list[MetricCard]:
+    """Return a card for each metric that has a value in the span.
+
+    `facts` are further lines by metric.
+    """
+    more = facts or {}
+    return [
+        _build_card(plan, spans, more.get(plan.metric, []))
+        for plan in CARDS
+        if plan.metric in spans
+    ]
 
 
-def _build_card(plan: CardPlan, spans: Mapping[str, MetricSpan]) -> MetricCard:
+def _build_card(
+    plan: CardPlan, spans: Mapping[str, MetricSpan], facts: list[tuple[str, str]]
+) -> MetricCard:
     span = spans[plan.metric]
+    is_count = span.metric.reduction is Reduction.COUNT
+    unit = (
+        _("in %(days)d days") % {"days": len(span.days)} if is_count else str(plan.unit)
+    )
     measure = MEASURES[plan.metric]
     arrow, change, usual = _compare(span, measure)
     number = measure.write(span.now)
     days = (
         _("Days with a value"),
         _("%(number)d of %(all)d")
-        % {"number": span.days_with_a_value, "all": SPAN_DAYS},
+        % {"number": span.days_with_a_value, "all": len(span.days)},
     )
     return MetricCard(
         title=str(plan.title),
         source=find_provider(span.provider),
         number=number,
-        unit=str(plan.unit),
+        unit=unit,
         arrow=arrow,
         change=change,
         usual=usual,
@@ -158,7 +185,7 @@ def _build_card(plan: CardPlan, spans: Mapping[str, MetricSpan]) -> MetricCard:
             % {
                 "title": plan.title,
                 "number": number,
-                "unit": plan.unit,
+                "unit": unit,
                 "days": span.days_with_a_value,
             },
         ),
@@ -168,6 +195,7 @@ def _build_card(plan: CardPlan, spans: Mapping[str, MetricSpan]) -> MetricCard:
                 for label, key in plan.below
                 if key in spans and spans[key].provider == span.provider
             ),
+            *facts,
             days,
         ],
     )
@@ -201,12 +229,9 @@ def _write_beside_usual(span: MetricSpan, measure: Measure) -> str:
 
 
 def describe_usual_range(spans: Mapping[str, MetricSpan]) -> str:
-    """Return what numbers and bands are of, for the section's head."""
-    of_days = _("Last %(days)d days") % {"days": SPAN_DAYS}
+    """Return what numbers and bands are compared with; empty where nothing is."""
     if all(each.usual is None for each in spans.values()):
-        return of_days
-    band = _(
-        "Usual: the %(days)d days before; the band leaves out their highest and lowest"
-        " tenth"
-    )
-    return f"{of_days}. {band % {'days': USUAL_DAYS}}"
+        return ""
+    return _("Usual range: 10th to 90th percentile of the %(days)d days before") % {
+        "days": USUAL_DAYS
+    }

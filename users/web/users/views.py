@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from django.conf import settings
-from django.http import Http404, HttpResponseRedirect
-from django.utils import timezone
+from django.http import HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -16,19 +14,14 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
-from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, page_url, render_page
-from users.analysis.recent_metrics import read_recent_metrics
 from users.queries import (
     COUNTED_UP_TO,
     find_last_data_time_by_user,
     find_user_by_client_user_id,
-    list_usual_data_intervals,
     search_users,
-    user_overview,
 )
-from users.queries.phones import list_phone_health
 from users.states import (
     ConnectionStatus,
     IngestionWindow,
@@ -37,10 +30,7 @@ from users.states import (
     ZoneRegion,
 )
 from users.wearables.providers import KNOWN, find_provider
-from users.web.sources.rows import build_source_row
-from users.web.sources.silent_resources import list_overdue_data_rows
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
-from users.web.users.metric_cards import build_metric_cards, describe_usual_range
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -169,50 +159,6 @@ def look_up_user(request: TenantRequest) -> HttpResponse:
     if form.errors:
         status = 422
     return render_page(request, "users/resolve.html", status=status, form=form)
-
-
-@require_GET
-@require_right(Area.USERS)
-def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
-    try:
-        user_uuid = UUID(user_id)
-    except ValueError:
-        raise Http404 from None
-    overview = user_overview(tenant=request.tenant, user_id=user_uuid)
-    # A birth date is a patient detail: shown when asked for, to those with the right.
-    show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
-        Area.PATIENT_DETAILS
-    )
-    zone = find_time_zone_by_name(overview.user.fallback_time_zone)
-    metrics = read_recent_metrics(
-        user=overview.user, end=timezone.now().astimezone(zone).date()
-    )
-    read = {
-        "user": True,
-        "summaries": bool(metrics),
-        "fallback_birth_date": show_birth_date,
-    }
-    for subject in (name for name, is_read in read.items() if is_read):
-        record_read(
-            tenant=request.tenant,
-            actor=request.actor,
-            subject=subject,
-            subject_id=overview.user.uuid,
-            user_uuid=overview.user.uuid,
-        )
-    return render_page(
-        request,
-        "users/page.html",
-        overview=overview,
-        metric_cards=build_metric_cards(metrics),
-        usual_range=describe_usual_range(metrics),
-        tab="overview",
-        show_birth_date=show_birth_date,
-        sources=[build_source_row(connection) for connection in overview.connections],
-        phones=list_phone_health(user=overview.user),
-        silent=list_overdue_data_rows(list_usual_data_intervals(user=overview.user)),
-        public_url=settings.PUBLIC_URL,
-    )
 
 
 def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""A user's page: what happened over a span of days, and what changed in it."""
