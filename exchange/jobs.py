@@ -11,6 +11,7 @@ from exchange.operations.bulk_exports import (
     mark_bulk_export_failed,
     run_bulk_export,
 )
+from exchange.operations.sharing.links import delete_ended_shared_links
 from portal.lib.jobs.jobs import periodic_job, tenant_job
 
 
@@ -31,3 +32,9 @@ def write_bulk_export(*, tenant_pk: int, export_id: str) -> None:
 def delete_expired_bulk_exports() -> None:
     """Delete bulk exports that have expired."""
     delete_old_bulk_exports()
+
+
+@periodic_job("37 * * * *", "exchange.remove_old_links")
+def delete_old_shared_links() -> None:
+    """Delete files of shared links that ended, and links that ended long ago."""
+    delete_ended_shared_links()

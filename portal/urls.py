@@ -43,6 +43,8 @@ urlpatterns = [
     path("push/<slug:provider>/<str:token>/", receive_source_push, name="source_push"),
     path("", include("users.api.phones.urls")),
     path("connect/", include("users.web.connect.urls")),
+    path("connect/", include("exchange.web.portal_urls")),
+    path("shl/", include("exchange.web.public_urls")),
     path("site-visit/", answer_visit_by_link, name="site_confirmation"),
     path("calendar/visits.ics", serve_calendar_feed, name="calendar_feed"),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
@@ -62,6 +64,7 @@ urlpatterns = [
                 path("", include("users.web.urls")),
                 path("", include("labs.web.urls")),
                 path("", include("reports.web.urls")),
+                path("", include("exchange.web.urls")),
             ]
         ),
     ),

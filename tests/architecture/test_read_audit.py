@@ -72,6 +72,7 @@ REASONS = {
         " users/<str:user_id>/sources/<str:provider>/disconnect/"
         " orders/<uuid:order_id>/advance/ orders/<uuid:order_id>/cancel/"
         " orders/<uuid:order_id>/visit/enter/"
+        " users/<str:user_id>/shared-links/<str:shared_link_id>/revoke/"
         " orders/<uuid:order_id>/labels/ reports/<str:job_id>/amend/"
         " unmatched/<uuid:lab_report_id>/reject/"
         " unmatched/messages/<uuid:lab_message_id>/dismiss/"

@@ -81,6 +81,7 @@ from tests.factories.results import (
     make_reported_result,
     make_results,
 )
+from tests.factories.sharing import make_shared_link
 from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.factories.webhooks import (
@@ -158,6 +159,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     )
     start_replay(endpoint=endpoint, actor=ACTOR, filters=LogFilters(outcome="failed"))
     create_connect_link(user=user, actor=ACTOR)
+    make_shared_link(user=user)
     make_import(user=user)
     make_outside_report(user=user)
     request_user_export(user=user, actor=ACTOR)

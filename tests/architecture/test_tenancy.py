@@ -56,6 +56,7 @@ UNSCOPED_MODULES = {
     "users/operations/sources/credentials.py": "a push's address names credentials",
     "users/operations/pulling/pulling.py": "the sweep of cloud sources as well",
     "users/operations/connect/link_sessions.py": "the sweep of old links as well",
+    "exchange/operations/sharing/links.py": "a link is read before its tenant",
     "users/operations/phones/pairing.py": "a code is read before its tenant",
     "users/operations/phones/tokens.py": "a phone's token as well",
     "users/operations/phones/uploads.py": "the sweep of old batches of phones",

@@ -24,7 +24,8 @@ class LinkSession(TenantOwned):
     is done, empty for nowhere; `redirects_on_error` and `redirects_on_close` send them
     there as well. `mail_count` is how often the link was mailed, `ended_at` when
     somebody stopped it early. A link that `opens_portal` (contract 2.2) also shows the
-    user's lab tests, that of `order_id` first, and lets sources be disconnected.
+    user's lab tests, that of `order_id` first, and lets sources be disconnected and
+    results be shared, after the user's birth date; `wrong_birth_dates` were given.
     """
 
     rules = TableRules(
@@ -51,6 +52,7 @@ class LinkSession(TenantOwned):
     ended_at = models.DateTimeField(null=True)
     opens_portal = models.BooleanField(default=False, db_default=False)
     order_id = models.UUIDField(null=True)
+    wrong_birth_dates = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta(TenantOwned.Meta):
         indexes = [

@@ -17,6 +17,7 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
+from portal.ui.qr import draw_qr_code
 from users.models import LinkSession
 from users.operations.connect.link_sessions import (
     MAILED_LINK_TTL,
@@ -32,7 +33,6 @@ from users.queries.sources.link_sessions import (
     get_connect_link,
     list_open_connect_links,
 )
-from users.web.qr import draw_qr_code
 
 if TYPE_CHECKING:
     from django.http import HttpResponse

@@ -17,6 +17,8 @@ from accounts.operations.audit.entries import record_read
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
 from portal.lib.translation import gettext_lazy
+from portal.ui.qr import draw_qr_code
+from users.operations.connect.birth_dates import can_confirm_birth_date
 from users.operations.connect.link_sessions import (
     build_connect_link_url,
     build_link_redirect_url,
@@ -42,7 +44,6 @@ from users.web.connect.portal import (
     find_disconnected_source_name,
     list_portal_lab_tests,
 )
-from users.web.qr import draw_qr_code
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -121,6 +122,9 @@ def show_connect_page(request: HttpRequest, session: LinkSession) -> HttpRespons
             "problem_source": _find_source_name(sources, request.GET.get("source", "")),
             "qr": draw_qr_code(build_connect_link_url(session)),
             "has_phones": not text and offers_phones(session),
+            "can_share": not text
+            and session.opens_portal
+            and can_confirm_birth_date(session),
         },
     )
 

@@ -1,0 +1,1 @@
+"""Links by which people outside read a user's signed results."""
