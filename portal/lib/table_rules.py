@@ -69,7 +69,8 @@ class TableRules:
     erased with its team.
 
     Archive: `archive_values` are expressions by name, which a user's archive has in
-    each row beside the columns.
+    each row beside the columns. `archive_without` are columns that it leaves out: what
+    opens something, and what only this installation can read.
 
     ValueError for two rules of a kind. Source: Ours.
     """
@@ -86,6 +87,7 @@ class TableRules:
     team_lookup: str = ""
     owner_lookup: str = ""
     archive_values: Mapping[str, Any] = field(default_factory=dict)
+    archive_without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse rules that exclude each other."""

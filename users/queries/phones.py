@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -11,6 +13,7 @@ from uuid import UUID
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
+from portal.lib.secrets.encryption import UnreadableSecret, decrypt_secret
 from users.models import PairingCode, Phone, PhoneUpload
 from users.states.phones import UploadOutcome
 
@@ -78,6 +81,21 @@ def find_upload(*, user: User, upload_id: str) -> PhoneUpload | None:
     mine = PhoneUpload.objects.for_tenant(user.tenant).filter(user=user, uuid=wanted)
     upload: PhoneUpload | None = mine.first()
     return upload
+
+
+def unpack_kept_content(content: str) -> bytes:
+    """Return what a batch held, as it came. Raises: UnreadableSecret."""
+    return zlib.decompress(base64.b64decode(decrypt_secret(content)))
+
+
+def read_kept_content(upload: PhoneUpload) -> bytes | None:
+    """Return what a batch held, as it came; None where it is no longer kept."""
+    if not upload.content:
+        return None
+    try:
+        return unpack_kept_content(upload.content)
+    except UnreadableSecret:
+        return None
 
 
 def find_pairing_code(*, user: User, code_id: str) -> PairingCode | None:

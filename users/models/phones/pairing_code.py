@@ -25,6 +25,7 @@ class PairingCode(TenantOwned):
         without_fence="read by its code, before the tenant is known",
         retention=RetentionRule("a day after it ended", "users.remove_phone_rows"),
         route_parameters={"code_id": "uuid"},
+        archive_without=("prefix", "code_hash"),
     )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)

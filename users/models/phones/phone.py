@@ -30,6 +30,7 @@ class Phone(TenantOwned):
         without_fence="read by its token, before the tenant is known",
         retention="with its user",
         route_parameters={"phone_id": "uuid"},
+        archive_without=("token_hash", "refresh_hash", "former_hash"),
     )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)

@@ -33,6 +33,7 @@ class PhoneUpload(TenantOwned):
         ),
         encrypted=("content",),
         route_parameters={"upload_id": "uuid"},
+        archive_without=("content",),
     )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,14 +21,14 @@ from portal.lib.errors import DomainError, NotFound, TooLarge, TooMany
 from portal.lib.jobs import jobs
 from portal.lib.secrets.encryption import (
     UnreadableSecret,
-    decrypt_secret,
     encrypt_secret,
 )
 from users.models import Phone, PhonePiece, PhoneUpload, User
 from users.operations.phones.reading import read_upload
 from users.operations.phones.storing import store_batch
 from users.queries import live_user
-from users.states.phones import UploadOutcome
+from users.queries.phones import unpack_kept_content
+from users.states.phones import PieceKind, UploadOutcome
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -44,6 +44,8 @@ _WAITING_MAX_BYTES = 512 * 1024**2
 _WAIT = timedelta(seconds=60)
 UPLOAD_RETENTION = timedelta(days=90)
 PIECE_RETENTION = timedelta(days=90)
+# A cycle is made again of all its entries: a late one must not cut it.
+CYCLE_RETENTION = timedelta(days=731)
 # Below others, so that a phone's month holds nobody up.
 _PRIORITY = -10
 # Quick, as the sender waits: a batch stays for seconds.
@@ -156,7 +158,7 @@ def store_next_upload(*, tenant: Tenant, user_pk: int) -> bool:
         batch = read_upload(
             user=user,
             form=upload.form,
-            body=parse_upload(_unpack(upload.content)),
+            body=parse_upload(unpack_kept_content(upload.content)),
             at=upload.received_at,
         )
     except (DomainError, UnreadableSecret, KeyError):
@@ -202,8 +204,10 @@ def delete_old_uploads() -> int:
     removed, _by_model = PhoneUpload.unscoped.filter(
         received_at__lt=now - UPLOAD_RETENTION
     ).delete()
+    is_cycle = Q(kind=PieceKind.CYCLE)
     pieces, _by_model = PhonePiece.unscoped.filter(
-        at__lt=now - PIECE_RETENTION
+        (~is_cycle & Q(at__lt=now - PIECE_RETENTION))
+        | (is_cycle & Q(at__lt=now - CYCLE_RETENTION))
     ).delete()
     kept = timedelta(days=settings.PHONE_UPLOADS_KEPT_DAYS)
     emptied = (
@@ -272,10 +276,6 @@ def _lock_pk(user_pk: int) -> None:
     """Wait for others who add or finish a batch of the user, for milliseconds."""
     with rows.open_database_cursor() as opened:
         opened.execute(_LOCK, [user_pk % 2**31])
-
-
-def _unpack(content: str) -> bytes:
-    return zlib.decompress(base64.b64decode(decrypt_secret(content)))
 
 
 def _too_large() -> TooLarge:

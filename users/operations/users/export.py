@@ -25,9 +25,10 @@ from portal.lib.errors import DomainError
 from portal.lib.jobs import jobs
 from portal.lib.table_rules import find_table_rules
 from users.analysis.explorer import SampleRequest, iterate_samples_by_time
-from users.models import User
+from users.models import PhoneUpload, User
 from users.models.user_export import EXPORT_RETENTION, UserExport
 from users.queries import lock_user
+from users.queries.phones import read_kept_content
 from users.queries.users.data_map import list_tables_with_user_data
 from users.wearables.timeseries import TIMESERIES
 
@@ -46,8 +47,9 @@ user.json            describes this archive and the number of rows in each file
 tables/*.ndjson      rows of each table, one JSON object per line; times in UTC
 timeseries/*.ndjson  samples in the format of the API, by time
 files/               documents as uploaded, under the names that the rows use
+files/phones/        batches of phones that are still kept, as they came
 
-Not included: the access tokens of sources.
+Not included: the access tokens of sources and phones.
 """
 # Samples are written as the API has them; tokens open more than what is kept here.
 _ELSEWHERE = frozenset({"users.Sample", "users.SampleExtra"})
@@ -136,6 +138,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             )
             if number and _has_files(table):
                 _write_files(archive, table, user, counts)
+        _write_phone_batches(archive, user, counts)
         for name, resource in TIMESERIES.items():
             request = SampleRequest(
                 resource=resource,
@@ -185,8 +188,13 @@ def _write(
 
 
 def _rows(table: MappedTable, user: User) -> Iterator[dict[str, Any]]:
-    names = [field.attname for field in table.model._meta.local_concrete_fields]
     rules = find_table_rules(table.model)
+    without = rules.archive_without if rules else ()
+    names = [
+        field.attname
+        for field in table.model._meta.local_concrete_fields
+        if field.attname not in without
+    ]
     rows = table.rows_of(user).order_by()
     rows = rows.values(*names, **(rules.archive_values if rules else {}))
     yield from rows.iterator(chunk_size=_CHUNK)
@@ -208,6 +216,17 @@ def _write_files(
         except FileNotFoundError:
             continue
         counts["files"] = counts.get("files", 0) + 1
+
+
+def _write_phone_batches(
+    archive: zipfile.ZipFile, user: User, counts: dict[str, int]
+) -> None:
+    """Write what phones sent and is still kept, as it came."""
+    for upload in PhoneUpload.objects.for_tenant(user.tenant).filter(user=user):
+        content = read_kept_content(upload)
+        if content is not None:
+            archive.writestr(f"files/phones/{upload.uuid}.json", content)
+            counts["files"] = counts.get("files", 0) + 1
 
 
 def _json(value: object, option: int = 0) -> bytes:

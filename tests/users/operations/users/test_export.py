@@ -17,16 +17,18 @@ from portal.lib.errors import DomainError
 from tests.canaries import Planter
 from tests.clients import confirm
 from tests.factories.accounts import ACTOR
+from tests.factories.phones import make_code, make_phone, make_record, store_all, sync
 from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.jobs import queued
-from users.models import UserExport
+from users.models import PhoneUpload, UserExport
 from users.models.user_export import EXPORT_RETENTION
 from users.operations.users.export import (
     delete_old_user_exports,
     mark_user_export_failed,
     request_user_export,
     run_user_export,
+    write_user_data_archive,
 )
 from users.queries.users.data_map import list_tables_with_user_data
 
@@ -114,6 +116,30 @@ def test_samples_are_written_as_the_api_has_them(alice_tenant, tmp_path):
                 *("export_user", str(wrong), "--team", alice_tenant.team.slug),
                 *("--user", "mbr_1" if wrong == path else "nobody"),
             )
+
+
+def test_an_archive_has_what_phones_sent_and_nothing_that_opens(alice_tenant, settings):
+    settings.PHONE_UPLOADS_KEPT_DAYS = 7
+    user = make_user(tenant=alice_tenant)
+    make_code(user)
+    phone, tokens = make_phone(user)
+    record = make_record("HKQuantityTypeIdentifierNewThing", 3, "2026-03-08T10:00:00Z")
+    sync(user, tokens, records=[record])
+    assert store_all(user) == 1
+    target = io.BytesIO()
+
+    counts = write_user_data_archive(user=user, target=target)
+
+    archive = zipfile.ZipFile(target)
+    upload = PhoneUpload.objects.for_tenant(alice_tenant).get()
+    (batch,) = lines(archive, f"files/phones/{upload.uuid}.json")
+    assert batch["data"]["records"][0]["value"] == 3
+    (row,) = lines(archive, "tables/users.PhoneUpload.ndjson")
+    assert row["unknown"] == {"HKQuantityTypeIdentifierNewThing": 1}
+    assert counts["files"] == 1
+    everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
+    for secret in (phone.token_hash, phone.refresh_hash, upload.content, "code_hash"):
+        assert secret not in everything
 
 
 def test_an_archive_that_fails_may_be_asked_for_again(alice_tenant):
