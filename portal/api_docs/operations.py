@@ -44,6 +44,7 @@ TASKS = (
             "/v2/team/source",
             *("/v2/user/refresh", "/v2/user/{user_id}/device"),
             *("/v2/user/{user_id}/{provider}", "/v2/user/{user_id}/completeness"),
+            "/v2/user/{user_id}/phone",
         ),
     ),
     Task(

@@ -107,6 +107,8 @@ def test_the_paths_of_users_are_the_contracts():
         ("POST", "/v2/user/{user_id}/create_portal_url"),
         ("POST", "/v2/user/refresh/{user_id}"),
         ("GET", "/v2/user/{user_id}/completeness"),
+        ("GET", "/v2/user/{user_id}/phone"),
+        ("DELETE", "/v2/user/{user_id}/phone/{phone_id}"),
         ("GET", "/v2/user/{user_id}/device"),
         ("GET", "/v2/user/{user_id}/device/{device_id}"),
         ("GET", "/v2/introspect/resources"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from users.demo.phones import load_demo_phones
 from users.demo.sandbox import load_demo_sources
 
-LOADERS = (load_demo_sources,)
+LOADERS = (load_demo_sources, load_demo_phones)

@@ -91,6 +91,7 @@ def test_each_hook_and_loader_is_declared_in_its_app():
         "load_demo_lab_messages",
         "load_demo_appointments",
         "load_demo_sources",
+        "load_demo_phones",
     ]
 
 

@@ -21,6 +21,7 @@ from users.api.v2.views.links import (
     LinkProvidersView,
     LinkTokenView,
 )
+from users.api.v2.views.phones import PhoneListView, PhoneView
 from users.api.v2.views.refresh import DeviceListView, DeviceView, RefreshView
 from users.api.v2.views.sign_in import SignInTokenView
 from users.api.v2.views.source_priorities import SourcePrioritiesView
@@ -56,6 +57,8 @@ urlpatterns = [
     ),
     mount_api_view("user/<user_id>/device", DeviceListView, "api-user-devices"),
     mount_api_view("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
+    mount_api_view("user/<user_id>/phone", PhoneListView, "api-user-phones"),
+    mount_api_view("user/<user_id>/phone/<phone_id>", PhoneView, "api-user-phone"),
     mount_api_view(
         "user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"
     ),
