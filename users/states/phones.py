@@ -29,3 +29,4 @@ class PieceKind(OpenChoices):
     SLEEP = "sleep", gettext_lazy("Stage of sleep")
     SYSTOLIC = "systolic", gettext_lazy("Systolic blood pressure")
     DIASTOLIC = "diastolic", gettext_lazy("Diastolic blood pressure")
+    CYCLE = "cycle", gettext_lazy("Entry of a menstrual cycle")

@@ -12,15 +12,19 @@ from users.states.phones import PieceKind
 
 
 class PhonePiece(TenantOwned):
-    """A stage of a night, or one half of a blood pressure.
+    """A stage of a night, half of a blood pressure, or an entry of a menstrual cycle.
 
     Phones send them one by one, in any order and over several uploads; nights are made
-    anew of all pieces that touch. `word` is a stage of sleep, `value` a pressure in
+    anew of all pieces that touch. `word` is a stage of sleep or an entry of a cycle as
+    HealthKit names it ("MenstrualFlow=Light|start"), `value` a pressure in
     mmHg, `zone` an IANA name where the phone gave one.
     """
 
     rules = TableRules(
-        retention=RetentionRule("90 days after it came", "users.remove_phone_rows"),
+        retention=RetentionRule(
+            "90 days after it came, entries of cycles two years",
+            "users.remove_phone_rows",
+        ),
     )
 
     user = models.ForeignKey(
@@ -33,7 +37,7 @@ class PhonePiece(TenantOwned):
     device_id = models.UUIDField(null=True)
     starts_at = models.DateTimeField()
     ends_at = models.DateTimeField()
-    word = models.CharField(max_length=20, blank=True)
+    word = models.CharField(max_length=60, blank=True)
     value = models.FloatField(null=True)
     zone = models.CharField(max_length=100, blank=True)
     at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)

@@ -1,4 +1,4 @@
-"""Nights and blood pressures, made of the pieces that phones send one by one."""
+"""Nights, blood pressures and cycles, made of pieces that phones send one by one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from accounts.operations.audit.entries import record_change
 from users.models import PhonePiece, Summary
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.summaries import SummaryBatch, record_summaries
+from users.operations.phones.cycles import store_cycles
 from users.queries import lock_user
 from users.states.phones import PieceKind
 from users.wearables.formats.apple.sleep import Nights
@@ -85,12 +86,13 @@ def store_pieces(
             key = _Key(piece.source_type, piece.app_id, piece.device_id)
             if piece.kind == PieceKind.SLEEP:
                 of_sleep[key].append(piece)
-            else:
+            elif piece.kind != PieceKind.CYCLE:
                 of_pressure[key].add(piece.starts_at)
         for key, pieces in of_sleep.items():
             _make_nights(user, actor, batch, key, pieces, counts)
         for key, moments in of_pressure.items():
             _make_pressures(user, actor, batch, key, moments, counts)
+        store_cycles(user=user, actor=actor, batch=batch, counts=counts)
 
 
 def _make_pressures(

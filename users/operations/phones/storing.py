@@ -6,12 +6,14 @@ from collections import defaultdict
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+from users.operations.data.completing import find_same_time
 from users.operations.data.daily_totals import (
     TOTALED,
     record_day_values,
     update_daily_totals,
 )
 from users.operations.data.samples import SampleBatch, record_samples
+from users.operations.data.streams import record_workout_stream
 from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.operations.phones.devices import DeviceIds
 from users.operations.phones.pieces import store_pieces
@@ -19,7 +21,8 @@ from users.states.imports import DropReason
 from users.wearables.phones.records import Where
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
-from users.wearables.summaries import SUMMARIES
+from users.wearables.streams import STREAM_RESOURCE, StreamInvalid
+from users.wearables.summaries import SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -51,6 +54,7 @@ def store_batch(*, user: User, actor: Actor, batch: ReadBatch) -> Counts:
         _store_samples(user, actor, batch, slug, origin, rows, devices, counts)
     for (slug, origin), rows in batch.summaries.items():
         _store_summaries(user, actor, batch, slug, origin, rows, devices, counts)
+    _store_streams(user, actor, batch, counts)
     store_pieces(user=user, actor=actor, batch=batch, devices=devices, counts=counts)
     for (slug, day), values in sorted(batch.days.items()):
         _store_day(user, actor, batch, slug, day, values, counts)
@@ -128,6 +132,22 @@ def _store_summaries(
         )
 
     _record_valid(batch, rows, ELEMENTS_MAX, record)
+
+
+def _store_streams(user: User, actor: Actor, batch: ReadBatch, counts: Counts) -> None:
+    """Store the streams of workouts that are stored; others were refused or dropped."""
+    for _origin, start, end, body in batch.streams:
+        workout = find_same_time(
+            user=user, resource=WORKOUTS, provider=batch.provider, start=start, end=end
+        )
+        if workout is None:
+            continue
+        workout.user = user
+        try:
+            is_new = record_workout_stream(workout=workout, actor=actor, body=body)
+        except StreamInvalid:
+            continue
+        _count(counts[STREAM_RESOURCE], 1, int(is_new is True), int(is_new is False), 0)
 
 
 def _record_valid(

@@ -14,9 +14,14 @@ from typing import TYPE_CHECKING, Any
 from users.states import SourceType
 from users.states.imports import DropReason
 from users.states.phones import PieceKind
+from users.wearables.formats.apple.types import EVENTS
 from users.wearables.formats.rows import Origin
 from users.wearables.formats.units import find_unit_conversion
 from users.wearables.formats.uploads.forms import make_sport, make_summary
+from users.wearables.phones.recordings import (
+    add_workout_stream,
+    read_electrocardiogram,
+)
 from users.wearables.phones.records import (
     Piece,
     ReadBatch,
@@ -34,7 +39,7 @@ from users.wearables.phones.types import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from users.wearables.readings import Context
 
@@ -60,6 +65,7 @@ _QUANTITIES: tuple[tuple[tuple[str, ...], str, str, bool], ...] = (
     (("elevationUp",), "total_elevation_gain", "m", False),
 )
 _UNITS = {"mph": "mi/hr", "kmph": "km/hr", "km/h": "km/hr", "count/min": "bpm"}
+_READ = {"metrics", "workouts", "ecg", "heartRateNotifications"}
 _STAGES = ("core", "deep", "rem", "awake")
 
 
@@ -79,8 +85,18 @@ def read_health_auto_export_batch(
             _read_workout(batch, where, workout)
         else:
             batch.refuse(where, "workout", DropReason.BAD_ROW)
+    for index, record in enumerate(read_list(data, "ecg")):
+        batch.records += 1
+        where = Where("ecg", index)
+        if isinstance(record, dict):
+            read_electrocardiogram(batch, where, record)
+        else:
+            batch.refuse(where, "ecg", DropReason.BAD_ROW)
+    for index, record in enumerate(read_list(data, "heartRateNotifications")):
+        batch.records += 1
+        _read_alert(batch, Where("heartRateNotifications", index), record)
     if isinstance(data, dict):
-        for name in sorted(data.keys() - {"metrics", "workouts"}):
+        for name in sorted(data.keys() - _READ):
             for _each in read_list(data, name):
                 batch.records += 1
                 batch.add_unknown(name)
@@ -257,6 +273,62 @@ def _read_workout(batch: ReadBatch, where: Where, workout: dict[str, Any]) -> No
     origin = Origin(str(SourceType.UNKNOWN))
     row = make_summary("workouts", origin, element)
     batch.add_summary(where, "workout", "workouts", origin, row.element)
+    add_workout_stream(batch, origin, element, _read_points(workout))
+
+
+def _read_points(
+    workout: dict[str, Any],
+) -> Iterator[tuple[object, dict[str, object]]]:
+    """Yield places and heart rates; version 1 names coordinates otherwise."""
+    for place in read_list(workout, "route"):
+        if isinstance(place, dict):
+            yield (
+                place.get("timestamp"),
+                {
+                    "lat": place.get("latitude", place.get("lat")),
+                    "lng": place.get("longitude", place.get("lon")),
+                    "altitude": place.get("altitude"),
+                    "velocity_smooth": place.get("speed"),
+                },
+            )
+    for rate in read_list(workout, "heartRateData"):
+        if isinstance(rate, dict):
+            yield rate.get("date"), {"heartrate": rate.get("Avg", rate.get("qty"))}
+    for point in read_list(workout, "cyclingPower"):
+        if isinstance(point, dict) and point.get("units") == "W":
+            yield point.get("date"), {"power": point.get("qty")}
+
+
+def _read_alert(batch: ReadBatch, where: Where, record: object) -> None:
+    """Read a notice of a high or low heart rate: its rates lie beyond a threshold.
+
+    The app does not name the kind; without a threshold it is of an irregular rhythm,
+    or of what a later version adds: counted.
+    """
+    given = record if isinstance(record, dict) else {}
+    start = read_moment(given.get("start"))
+    threshold = read_number(given.get("threshold"))
+    rates = [
+        rate
+        for each in read_list(given, "heartRate")
+        if isinstance(each, dict) and (rate := read_number(each.get("hr"))) is not None
+    ]
+    if threshold is None or not rates:
+        batch.add_unknown("heartRateNotifications")
+        return
+    is_high = sum(rates) / len(rates) >= threshold
+    name = "HighHeartRateEvent" if is_high else "LowHeartRateEvent"
+    batch.add_quantity(
+        where,
+        "heartRateNotifications",
+        EVENTS[name],
+        Origin(str(SourceType.WATCH)),
+        value=1,
+        unit=None,
+        start=start,
+        end=read_moment(given.get("end")),
+        offset=None if start is None else _offset_of(start),
+    )
 
 
 def _quantity(given: object, to: str) -> float | None:

@@ -6,6 +6,7 @@ objects of several units. Source: HCGateway 2 and react-native-health-connect.
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 from users.states import SourceType
@@ -14,6 +15,8 @@ from users.states.phones import PieceKind
 from users.wearables.formats.apple.types import Measure
 from users.wearables.formats.rows import Origin, ReportedDevice
 from users.wearables.formats.uploads.forms import make_sport, make_summary
+from users.wearables.phones.nutrition import read_meal
+from users.wearables.phones.recordings import add_workout_stream
 from users.wearables.phones.records import (
     Piece,
     ReadBatch,
@@ -24,9 +27,12 @@ from users.wearables.phones.records import (
     read_number,
     read_offset,
 )
-from users.wearables.phones.types import ANDROID, SLEEP_NUMBERS
+from users.wearables.phones.types import ANDROID, CYCLE_NUMBERS, SLEEP_NUMBERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
     from users.wearables.readings import Context
 
 PROVIDER = "health_connect"
@@ -181,6 +187,22 @@ def _read(
         batch.add_height(where, value=height, unit="m", at=start)
     elif kind == "bloodpressure":
         _read_pressure(batch, where, type_, record, origin)
+    elif kind == "nutrition":
+        read_meal(batch, where, type_, record, origin, start)
+    elif kind in CYCLE_NUMBERS:
+        member, words = CYCLE_NUMBERS[kind]
+        number = record.get(member)
+        word = words.get(number) if isinstance(number, int) else None
+        if word is None:
+            batch.refuse(where, type_, DropReason.NO_VALUE)
+        else:
+            day = batch.local_day(start, offset)
+            batch.add_cycle_entry(where, type_, day, word)
+    elif kind == "intermenstrualbleeding":
+        day = batch.local_day(start, offset)
+        batch.add_cycle_entry(where, type_, day, "IntermenstrualBleeding")
+    elif kind == "menstruationperiod":
+        _read_period(batch, where, type_, start, end, offset)
     elif start is None or end is None:
         if kind in ("sleepsession", "exercisesession"):
             batch.refuse(where, type_, DropReason.BAD_TIME)
@@ -209,8 +231,51 @@ def _read(
         }
         row = make_summary("workouts", origin, element)
         batch.add_summary(where, type_, "workouts", origin, row.element)
+        add_workout_stream(batch, origin, element, _read_route(record))
     else:
         batch.add_unknown(type_)
+
+
+def _read_period(
+    batch: ReadBatch,
+    where: Where,
+    type_: str,
+    start: datetime | None,
+    end: datetime | None,
+    offset: int | None,
+) -> None:
+    """Read a period as days of a flow that is not told; a day that tells it counts."""
+    first, last = batch.local_day(start, offset), batch.local_day(end, offset)
+    if start is None or end is None or first is None or last is None:
+        batch.refuse(where, type_, DropReason.BAD_TIME)
+        return
+    days = (date.fromisoformat(last) - date.fromisoformat(first)).days
+    if not 0 <= days < _PERIOD_MAX:
+        batch.refuse(where, type_, DropReason.BAD_TIME)
+        return
+    for number in range(days + 1):
+        day = (date.fromisoformat(first) + timedelta(days=number)).isoformat()
+        batch.add_cycle_entry(where, type_, day, "MenstrualFlow=Unspecified")
+
+
+# Ours: what claims to be longer is a mistake. Health Connect's own limit is 31 days.
+_PERIOD_MAX = 31
+
+
+def _read_route(
+    record: dict[str, Any],
+) -> Iterator[tuple[object, dict[str, object]]]:
+    """Yield the places of a session's route, where its person allowed it."""
+    for place in read_list(record.get("exerciseRoute"), "route"):
+        if isinstance(place, dict):
+            yield (
+                place.get("time"),
+                {
+                    "lat": place.get("latitude"),
+                    "lng": place.get("longitude"),
+                    "altitude": _walk(place, ("altitude", "inMeters")),
+                },
+            )
 
 
 def _read_stage(

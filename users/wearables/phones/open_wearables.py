@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from users.states import SourceType
 from users.states.imports import DropReason
 from users.states.phones import PieceKind
+from users.wearables.formats.apple.cycles import FLOW, LOGS, SEXUAL_ACTIVITY
 from users.wearables.formats.apple.types import (
     CATEGORY,
     DIASTOLIC,
@@ -29,6 +30,7 @@ from users.wearables.formats.apple.types import (
 )
 from users.wearables.formats.rows import Origin, ReportedDevice
 from users.wearables.formats.uploads.forms import make_sport, make_summary
+from users.wearables.phones.recordings import add_workout_stream
 from users.wearables.phones.records import (
     Piece,
     ReadBatch,
@@ -42,6 +44,7 @@ from users.wearables.phones.records import (
 )
 from users.wearables.phones.types import (
     ANDROID,
+    CATEGORY_VALUES,
     DEVICES,
     HEIGHTS,
     OF_DAYS,
@@ -49,6 +52,7 @@ from users.wearables.phones.types import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from users.wearables.readings import Context
@@ -202,6 +206,9 @@ def _read_category(
         measure, value = Measure("stand_hour", keys={"type": word}), 1.0
     elif name in EVENTS:
         measure, value = EVENTS[name], 1.0
+    elif name in LOGS:
+        _read_cycle_entry(batch, where, record, name, start)
+        return
     else:
         batch.add_unknown(type_)
         return
@@ -211,6 +218,36 @@ def _read_category(
 
 
 _MINUTE = timedelta(minutes=1)
+
+
+def _read_cycle_entry(
+    batch: ReadBatch, where: Where, record: dict[str, Any], name: str, start: datetime
+) -> None:
+    """Read an entry of a menstrual cycle; the numbers are HealthKit's."""
+    metadata = record.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    number = record.get("value")
+    words = CATEGORY_VALUES.get(name, {})
+    if words and not (isinstance(number, int) and number in words):
+        batch.refuse(where, CATEGORY + name, DropReason.NO_VALUE)
+        return
+    word = f"{name}={words[number]}" if words else name  # type: ignore[index]  # checked
+    if name == SEXUAL_ACTIVITY:
+        protected = given.get("HKSexualActivityProtectionUsed")
+        if protected is None:
+            batch.refuse(where, CATEGORY + name, DropReason.NO_VALUE)
+            return
+        word = f"{name}={int(protected in _TRUE)}"
+    if name == FLOW and given.get("HKMenstrualCycleStart") in _TRUE:
+        word = f"{word}|start"
+    day = batch.local_day(
+        start, read_offset(record.get("zoneOffset")), read_zone(metadata)
+    )
+    batch.add_cycle_entry(where, CATEGORY + name, day, word)
+
+
+# HealthKit writes a flag as a number, and apps as a text.
+_TRUE = (True, 1, "1", "true")
 
 
 def _read_stage(batch: ReadBatch, where: Where, record: dict[str, Any]) -> None:
@@ -263,6 +300,36 @@ def _read_workout(batch: ReadBatch, where: Where, record: dict[str, Any]) -> Non
     origin = _read_origin(record.get("source"))
     row = make_summary("workouts", origin, element)
     batch.add_summary(where, "workout", "workouts", origin, row.element)
+    add_workout_stream(batch, origin, element, _read_points(record))
+
+
+def _read_points(workout: dict[str, Any]) -> Iterator[tuple[object, dict[str, object]]]:
+    """Yield the places of a workout's route, and its samples.
+
+    A cadence is of steps or of turns, which the SDK does not say: it stays out.
+    """
+    for place in read_list(workout, "route"):
+        if isinstance(place, dict):
+            yield (
+                place.get("timestamp"),
+                {
+                    "lat": place.get("latitude"),
+                    "lng": place.get("longitude"),
+                    "altitude": place.get("altitudeM"),
+                },
+            )
+    for sample in read_list(workout, "samples"):
+        if isinstance(sample, dict):
+            channel = _CHANNELS.get(str(sample.get("type")))
+            if channel is not None and sample.get("unit") == channel[1]:
+                yield sample.get("timestamp"), {channel[0]: sample.get("value")}
+
+
+_CHANNELS = {
+    "heartRate": ("heartrate", "bpm"),
+    "speed": ("velocity_smooth", "m/s"),
+    "power": ("power", "W"),
+}
 
 
 def _read_origin(source: object) -> Origin:

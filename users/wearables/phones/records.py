@@ -9,6 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.lib.periods import find_time_zone_by_name, list_time_zones
+from users.states import SourceType
 from users.states.imports import DropReason
 from users.states.phones import PieceKind
 from users.wearables.formats.apple.types import Measure
@@ -75,6 +76,7 @@ class ReadBatch:
 
     `samples` and `summaries` are by (slug, origin). Values of a day or of the person
     are in `days`, by (slug, calendar date or empty), to be merged into what is stored.
+    `streams` are those of workouts, by origin, start and end.
     `unknown` counts records by types that have no resource.
     """
 
@@ -85,6 +87,9 @@ class ReadBatch:
     summaries: dict[tuple[str, Origin], Rows] = field(default_factory=dict)
     days: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
+    streams: list[tuple[Origin, datetime, datetime, dict[str, list[Any]]]] = field(
+        default_factory=list
+    )
     unknown: Counter[str] = field(default_factory=Counter)
     refused: int = 0
     refusals: list[Refusal] = field(default_factory=list)
@@ -186,6 +191,17 @@ class ReadBatch:
             self._heights = at.isoformat()
             height = round(conversion.apply(number))
             self.days.setdefault(("profile", ""), {})["height"] = height
+
+    def add_cycle_entry(
+        self, where: Where, type_: str, day: str | None, word: str
+    ) -> None:
+        """Add an entry of a cycle's day, as formats.apple.cycles names it."""
+        if day is None:
+            self.refuse(where, type_, DropReason.BAD_TIME)
+            return
+        at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        piece = Piece(PieceKind.CYCLE, Origin(str(SourceType.APP)), at, at, word)
+        self.add_piece(where, type_, piece)
 
     def add_piece(self, where: Where, type_: str, piece: Piece) -> None:
         """Add a stage of sleep or half of a blood pressure."""

@@ -127,3 +127,74 @@ SLEEP_NUMBERS = {
     6: "AsleepREM",
     7: "Awake",
 }
+# What HealthKit's numbers of a cycle's categories stand for, as its export ends them.
+# Source: HealthKit's HKCategoryValues.h, in public copies, read 2026-11-27.
+_TESTS = {1: "Negative", 2: "Positive", 3: "Indeterminate"}
+CATEGORY_VALUES: dict[str, dict[int, str]] = {
+    "MenstrualFlow": {
+        1: "Unspecified",
+        2: "Light",
+        3: "Medium",
+        4: "Heavy",
+        5: "None",
+    },
+    "CervicalMucusQuality": {
+        1: "Dry",
+        2: "Sticky",
+        3: "Creamy",
+        4: "Watery",
+        5: "EggWhite",
+    },
+    "OvulationTestResult": {
+        1: "Negative",
+        2: "LuteinizingHormoneSurge",
+        3: "Indeterminate",
+        4: "EstrogenSurge",
+    },
+    "PregnancyTestResult": _TESTS,
+    "ProgesteroneTestResult": _TESTS,
+    "Contraceptive": {
+        1: "Unspecified",
+        2: "Implant",
+        3: "Injection",
+        4: "IntrauterineDevice",
+        5: "IntravaginalRing",
+        6: "Oral",
+        7: "Patch",
+    },
+}
+# By the type of a record of Health Connect: the member with its number, and the entry.
+CYCLE_NUMBERS: dict[str, tuple[str, dict[int, str]]] = {
+    "menstruationflow": (
+        "flow",
+        {
+            0: "MenstrualFlow=Unspecified",
+            1: "MenstrualFlow=Light",
+            2: "MenstrualFlow=Medium",
+            3: "MenstrualFlow=Heavy",
+        },
+    ),
+    "cervicalmucus": (
+        "appearance",
+        {
+            1: "CervicalMucusQuality=Dry",
+            2: "CervicalMucusQuality=Sticky",
+            3: "CervicalMucusQuality=Creamy",
+            4: "CervicalMucusQuality=Watery",
+            5: "CervicalMucusQuality=EggWhite",
+        },
+    ),
+    "ovulationtest": (
+        "result",
+        {
+            0: "OvulationTestResult=Indeterminate",
+            1: "OvulationTestResult=Positive",
+            2: "OvulationTestResult=EstrogenSurge",
+            3: "OvulationTestResult=Negative",
+        },
+    ),
+    "sexualactivity": (
+        "protectionUsed",
+        {1: "SexualActivity=1", 2: "SexualActivity=0"},
+    ),
+}

@@ -45,7 +45,7 @@ _HARDWARE = re.compile(r"Watch\d+,\d+")
 _VOLTS = {"\u00b5V": 1e-3, "\u03bcV": 1e-3, "mV": 1.0, "V": 1e3}
 # Ours: a recording is of 30 seconds at 512 Hz, some 150 kB.
 _ECG_MAX = 4 * 1024**2
-_CLASSIFICATIONS: dict[str, tuple[str, str | None]] = {
+ECG_CLASSIFICATIONS: dict[str, tuple[str, str | None]] = {
     "sinus rhythm": (EcgClassification.SINUS_RHYTHM.value, None),
     "atrial fibrillation": (EcgClassification.ATRIAL_FIBRILLATION.value, None),
     "inconclusive": (EcgClassification.INCONCLUSIVE.value, None),
@@ -184,8 +184,8 @@ def _electrocardiogram(member: Member) -> Iterator[Row]:
                 factor = _VOLTS[value]
             if _HARDWARE.fullmatch(value):
                 hardware = value
-            if value.lower() in _CLASSIFICATIONS:
-                word, cause = _CLASSIFICATIONS[value.lower()]
+            if value.lower() in ECG_CLASSIFICATIONS:
+                word, cause = ECG_CLASSIFICATIONS[value.lower()]
                 found = {"classification": word, "inconclusive_cause": cause}
             if values[0] == "Software Version":
                 found["algorithm_version"] = value

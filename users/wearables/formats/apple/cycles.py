@@ -68,8 +68,8 @@ _DEVIATIONS = {
     "InfrequentMenstrualCycles": "infrequent_menstrual_cycles",
 }
 _BLEEDING = "IntermenstrualBleeding"
-_SEX = "SexualActivity"
-LOGS = frozenset({*_WORDS, *_DEVIATIONS, _BLEEDING, _SEX})
+SEXUAL_ACTIVITY = "SexualActivity"
+LOGS = frozenset({*_WORDS, *_DEVIATIONS, _BLEEDING, SEXUAL_ACTIVITY})
 
 
 class Cycles:
@@ -141,7 +141,7 @@ def _read(
         return "detected_deviations", {"deviation": _DEVIATIONS[name]}
     if name == _BLEEDING:
         return "intermenstrual_bleeding", {}
-    if name == _SEX:
+    if name == SEXUAL_ACTIVITY:
         protected = metadata.get("HKSexualActivityProtectionUsed")
         if protected is None:
             return None
