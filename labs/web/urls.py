@@ -15,6 +15,7 @@ from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
 from labs.web.physicians import approvals, profile
 from labs.web.results import critical, own_system
+from labs.web.results import user_page as user_results
 from labs.web.results import views as results
 from labs.web.shipments import courier
 from labs.web.shipments import file as shipment_file
@@ -86,7 +87,9 @@ urlpatterns = [
     ),
     path("orders/<uuid:order_id>/results/", results.show_order_results, name="results"),
     path(
-        "users/<str:user_id>/results/", results.show_user_results, name="user_results"
+        "users/<str:user_id>/results/",
+        user_results.show_user_results,
+        name="user_results",
     ),
     path("critical/", critical.show_critical_result_queue, name="critical"),
     path(

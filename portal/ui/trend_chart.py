@@ -29,6 +29,7 @@ _NOT_INTERPRETED = ("none", gettext_lazy("not interpreted"))
 # A value is written at each point up to so many, a day under as many as have room.
 _VALUES_AT_MOST = 8
 _DAY_ROOM = 72
+_SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_ROOM = 104, 30, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,55 @@ def draw_result_trend_chart(
         _dots(marks, places, ys, unit),
         _days(marks, places),
         _values(marks, places, ys),
+    )
+
+
+def draw_result_sparkline(marks: Sequence[TrendMark], *, says: str) -> SafeString:
+    """Draw values on a true time axis in front of the newest range, without texts.
+
+    Fewer than two points draw nothing. `says` is the finding. Source: Ours (design
+    guide).
+    """
+    if len(marks) < 2:
+        return SafeString("")
+    first, last = marks[0].day, marks[-1]
+    days = (last.day - first).days or 1
+    shown = [mark.value for mark in marks]
+    bounds = [each for each in (last.low, last.high) if each is not None]
+    low, high = min(*shown, *bounds), max(*shown, *bounds)
+    span = (high - low) or 1.0
+    room = _SPARK_HEIGHT - 2 * _SPARK_ROOM
+
+    def y(value: float) -> float:
+        return _SPARK_ROOM + (high - value) / span * room
+
+    def x(mark: TrendMark) -> float:
+        share = (mark.day - first).days / days
+        return _SPARK_ROOM + share * (_SPARK_WIDTH - 2 * _SPARK_ROOM)
+
+    band = SafeString("")
+    if bounds:
+        top = y(last.high) if last.high is not None else 0.0
+        floor = y(last.low) if last.low is not None else float(_SPARK_HEIGHT)
+        band = format_html(
+            '<rect class="tr-band" x="0" y="{}" width="{}" height="{}" rx="2"/>',
+            f"{top:.1f}",
+            _SPARK_WIDTH,
+            f"{max(floor - top, 1):.1f}",
+        )
+    state, _words = _STATES.get(last.interpretation, _NOT_INTERPRETED)
+    return format_html(
+        '<svg class="chart tr-spark" viewBox="0 0 {} {}" role="img" aria-label="{}">'
+        '{}<path class="tr-line" d="M{}"/>'
+        '<circle class="tr-dot tr-{}" cx="{}" cy="{}" r="4"/></svg>',
+        _SPARK_WIDTH,
+        _SPARK_HEIGHT,
+        says,
+        band,
+        " L".join(f"{x(mark):.1f} {y(mark.value):.1f}" for mark in marks),
+        state,
+        f"{x(last):.1f}",
+        f"{y(last.value):.1f}",
     )
 
 

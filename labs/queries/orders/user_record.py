@@ -67,3 +67,11 @@ def list_orders_in_span(
         for each in spans
         if each.has_open_alert or each.is_open or each.updated_at >= start
     ]
+
+
+def list_orders_with_open_alert(*, tenant: Tenant, user_uuid: UUID) -> set[UUID]:
+    """Return the user's orders with an unacknowledged critical result; one query."""
+    found = CriticalAlert.objects.for_tenant(tenant).filter(
+        order__user__uuid=user_uuid, acknowledged_at=None
+    )
+    return {key for key in found.values_list("order_id", flat=True) if key}

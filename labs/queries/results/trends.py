@@ -50,6 +50,7 @@ _COLUMNS = (
     "version__order_id",
     "version__order__lab__slug",
     "version__order__lab__name",
+    "version__order__lab_test__name",
 )
 
 
@@ -79,6 +80,7 @@ class MarkerResult:
     order_id: UUID | None  # None of a value that no order brought
     lab: str
     report_id: UUID | None = None
+    panel: str = ""  # the test ordered; empty of a value that no order brought
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,7 @@ def _build_marker_result(
     order_id: UUID,
     lab_slug: str,
     lab: str,
+    panel: str,
 ) -> MarkerResult:
     return MarkerResult(
         name=name,
@@ -299,4 +302,5 @@ def _build_marker_result(
         at=observed_at or collected_at or reported_at,
         order_id=order_id,
         lab=lab,
+        panel=panel,
     )

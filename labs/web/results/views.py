@@ -35,17 +35,13 @@ from labs.web.results.critical import build_critical_result_row
 from labs.web.results.rows import (
     ABNORMAL,
     CHARTS_AT_MOST,
-    build_interpretation_pill,
     build_result_groups,
     build_result_trend_chart,
     build_result_version_rows,
     describe_result_version,
-    draw_result_range_bar,
 )
-from portal.lib.units import format_unit
 from portal.lib.web.views import render_page
 from portal.ui.pills import format_wire_value_as_words
-from users.queries.users.users import user_overview
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,54 +119,6 @@ def show_order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
     )
 
 
-@require_GET
-@require_right(Area.USERS)
-@require_right(Area.ORDERS)
-def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Show the latest result of each measure of a user, and one trend.
-
-    `of` names the measure that is shown over time.
-    """
-    overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
-    user_uuid = overview.user.uuid
-    measure = request.GET.get("of", "")
-    trends = list_result_trends_of_user(
-        tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
-    )
-    if measure and measure not in trends:
-        raise Http404
-    _record_read(request, "result_trends", user_uuid, user_uuid)
-    listed = sorted(trends.values(), key=lambda one: one.name.lower())
-    return render_page(
-        request,
-        "labs/user_results.html",
-        overview=overview,
-        section="users",
-        tab="results",
-        figure=build_result_trend_chart(trends[measure]) if measure else None,
-        rows=[_build_latest_row(trend) for trend in listed],
-    )
-
-
-def _build_latest_row(trend: Trend) -> dict[str, object]:
-    """Build the table row of a measure's latest result."""
-    newest = trend.latest
-    return {
-        "trend": trend,
-        "newest": newest,
-        "pill": build_interpretation_pill(
-            newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
-        ),
-        "bar": draw_result_range_bar(
-            type_=newest.type,
-            value=newest.value,
-            low=newest.low,
-            high=newest.high,
-            unit=format_unit(newest.unit),
-        ),
-    }
-
-
 def _find_version(
     versions: Sequence[ResultVersion], number: str
 ) -> ResultVersion | None:
@@ -246,10 +194,3 @@ def _record_read(
         subject_id=subject_id,
         user_uuid=user_uuid,
     )
-
-
-def _parse_uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Http404 from None

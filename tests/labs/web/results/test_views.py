@@ -242,14 +242,94 @@ def test_a_users_markers_are_listed_and_one_is_followed(
     followed = alice_web.get(address, {"of": GLUCOSE})
 
     listed = [
-        (row["trend"].name, row["newest"].text, len(row["trend"].points))
-        for row in page.context["rows"]
+        (group.name, row.trend.name, row.shown.text, len(row.trend.points))
+        for group in page.context["groups"]
+        for row in group.rows
     ]
-    assert listed == [("Colour", "YELLOW", 1), ("Glucose", "90", 2)]
+    panel = ordered.lab_test.name
+    assert listed == [(panel, "Colour", "YELLOW", 1), (panel, "Glucose", "90", 2)]
     points = followed.context["figure"].trend.points
     assert [point.value for point in points] == [80, 90]
     assert alice_web.get(address, {"of": "718-7"}).status_code == 404
     assert audited(alice_tenant)[-1] == ("read", "result_trends", str(user.uuid))
+
+
+def described(page):
+    """What is out of range, then the other markers."""
+    others = [row for group in page.context["groups"] for row in group.rows]
+    return [
+        [
+            (
+                row.trend.name,
+                row.shown.text,
+                row.compared and row.compared.result.text,
+                row.change,
+                row.is_waiting,
+            )
+            for row in rows
+        ]
+        for rows in (page.context["off"], others)
+    ]
+
+
+def test_critical_results_come_first_and_two_days_are_compared(
+    alice_web, alice_tenant, user, ordered
+):
+    def result(name, text, at, **fields):
+        return make_reported_result(name, text, observed_at=at, **fields)
+
+    critical = {"interpretation": "critical"}
+    make_results(
+        order=ordered,
+        results=(
+            result("Albumin", "80", MARCH),
+            result("Potassium", "90", MARCH),
+            result("Sodium", "70", MARCH),
+        ),
+    )
+    again = make_order_awaiting_results(
+        tenant=alice_tenant, user=user, lab_test=ordered.lab_test
+    )
+    make_results(
+        order=again,
+        results=(
+            result("Albumin", "120", APRIL),
+            result("Potassium", "20", APRIL, **critical),
+            result("Sodium", "72.5", APRIL),
+            result("Zinc", "70", APRIL, unit=""),
+        ),
+    )
+    address = place(alice_tenant, "user_results", user_id=user.uuid)
+
+    newest = alice_web.get(address)
+    march = alice_web.get(address, {"day": "2026-03-02", "with": "2026-04-02"})
+    narrowed = alice_web.get(address, {"q": "sodi", "lab": ordered.lab.name})
+    off = alice_web.get(address, {"show": "critical", "day": "soon", "with": "1"})
+
+    assert described(newest) == [
+        [
+            ("Potassium", "20", "90", "-70", True),
+            ("Albumin", "120", "80", "+40", False),
+        ],
+        [("Sodium", "72.5", "70", "+2.5", False), ("Zinc", "70", None, "", False)],
+    ]
+    html = newest.content.decode()
+    assert html.count("tr-spark") == 3
+    assert html.count("Not acknowledged") == 1
+    assert described(march) == [
+        [],
+        [
+            ("Albumin", "80", "120", "-40", False),
+            ("Potassium", "90", "20", "+70", False),
+            ("Sodium", "70", "72.5", "-2.5", False),
+        ],
+    ]
+    assert described(narrowed)[1] == [("Sodium", "72.5", "70", "+2.5", False)]
+    assert [name for name, *_ in described(off)[0]] == ["Potassium"]
+    assert [number for *_, number in off.context["counts"]] == [4, 2, 1]
+    nothing = alice_web.get(address, {"q": "<i>"})
+    assert 'value="<i>"' not in nothing.content.decode()
+    assert described(nothing) == [[], []]
 
 
 @pytest.mark.parametrize(

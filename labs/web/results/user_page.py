@@ -1,0 +1,318 @@
+"""Results of a user across all orders and reports: what is abnormal comes first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit.entries import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from labs.queries.orders.user_record import list_orders_with_open_alert
+from labs.queries.results.trends import list_result_trends_of_user
+from labs.states.orders import Interpretation
+from labs.web.results.rows import (
+    ABNORMAL,
+    build_interpretation_pill,
+    build_result_trend_chart,
+    draw_result_range_bar,
+    format_reference_range,
+)
+from portal.lib.units import format_unit
+from portal.lib.web.views import render_page
+from portal.ui.trend_chart import TrendMark, draw_result_sparkline
+from users.queries.users.users import user_overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date
+
+    from django.http import HttpResponse, QueryDict
+    from django.utils.safestring import SafeString
+
+    from accounts.web.requests import TenantRequest
+    from labs.queries.results.trends import MarkerResult, Trend, TrendPoint
+    from labs.web.results.rows import InterpretationPill
+
+# Ours: the days to choose from, newest first.
+_DAYS_AT_MOST = 60
+_SHOWN = {"abnormal": ABNORMAL, "critical": (Interpretation.CRITICAL,)}
+# The most urgent first.
+_URGENCY = {Interpretation.CRITICAL: 0, Interpretation.ABNORMAL: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class UserResultRow:
+    """A marker: the result shown, how it was before or on the day compared.
+
+    `compared` is None without such a result; `change` is the difference with its sign,
+    empty where the two can't be compared.
+    """
+
+    trend: Trend
+    shown: MarkerResult
+    pill: InterpretationPill | None
+    bar: SafeString | str
+    sparkline: SafeString
+    compared: TrendPoint | None
+    change: str
+    is_waiting: bool
+
+    @property
+    def ranges(self) -> str:
+        """Return the reference range in words."""
+        return format_reference_range(self.shown)
+
+
+@dataclass(frozen=True, slots=True)
+class UserResultGroup:
+    """Markers of one panel or report; `origin` says when it was taken and where."""
+
+    name: str
+    origin: str
+    rows: list[UserResultRow]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFilters:
+    """What is asked for; `of_day` and `with_day` are the days compared.
+
+    Without `of_day` the newest of each marker is shown, without `with_day` it is
+    compared with the one before.
+    """
+
+    text: str
+    show: str
+    lab: str
+    of_day: date | None
+    with_day: date | None
+
+    @property
+    def narrows(self) -> bool:
+        """Return whether anything is filtered."""
+        return bool(self.text or self.show or self.lab)
+
+
+@require_GET
+@require_right(Area.USERS)
+@require_right(Area.ORDERS)
+def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Show the result of each measure of a user, and one trend.
+
+    `of` names the measure that is shown over time; `q`, `show` and `lab` filter, `day`
+    and `with` choose two days to compare.
+    """
+    overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
+    user_uuid = overview.user.uuid
+    measure = request.GET.get("of", "")
+    trends = list_result_trends_of_user(
+        tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
+    )
+    if measure and measure not in trends:
+        raise Http404
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="result_trends",
+        subject_id=user_uuid,
+        user_uuid=user_uuid,
+    )
+    days = _list_days(trends.values())
+    filters = _read_filters(request.GET, days)
+    waiting = list_orders_with_open_alert(tenant=request.tenant, user_uuid=user_uuid)
+    every = [
+        row
+        for trend in trends.values()
+        if (row := _build_row(trend, filters, waiting)) is not None
+    ]
+    rows = [row for row in every if _fits(row, filters)]
+    off = [row for row in rows if row.shown.interpretation in ABNORMAL]
+    other = [row for row in rows if row.shown.interpretation not in ABNORMAL]
+    return render_page(
+        request,
+        "labs/user_results.html",
+        overview=overview,
+        section="users",
+        tab="results",
+        figure=build_result_trend_chart(trends[measure]) if measure else None,
+        filters=filters,
+        days=days,
+        labs=sorted({row.shown.lab for row in every if row.shown.lab}),
+        counts=_count(every),
+        has_results=bool(trends),
+        off=sorted(off, key=_rank),
+        groups=_group(other),
+    )
+
+
+def _read_filters(query: QueryDict, days: Sequence[date]) -> ResultFilters:
+    known = {day.isoformat(): day for day in days}
+    show = query.get("show", "")
+    return ResultFilters(
+        text=query.get("q", "").strip()[:80],
+        show=show if show in _SHOWN else "",
+        lab=query.get("lab", "")[:200],
+        of_day=known.get(query.get("day", "")),
+        with_day=known.get(query.get("with", "")),
+    )
+
+
+def _build_row(
+    trend: Trend, filters: ResultFilters, waiting: set[UUID]
+) -> UserResultRow | None:
+    """Build the row of a marker; None without a result on the day asked for."""
+    place = _find_place(trend, filters.of_day)
+    if place is None:
+        return None
+    point = trend.points[place]
+    compared = _find_compared(trend, place, filters.with_day)
+    shown = point.result
+    return UserResultRow(
+        trend=trend,
+        shown=shown,
+        pill=build_interpretation_pill(
+            shown.interpretation, is_above=shown.is_above, is_below=shown.is_below
+        ),
+        bar=draw_result_range_bar(
+            type_=shown.type,
+            value=shown.value,
+            low=shown.low,
+            high=shown.high,
+            unit=format_unit(shown.unit),
+        ),
+        sparkline=_draw_sparkline(trend),
+        compared=compared,
+        change=_describe_change(point, compared),
+        is_waiting=shown.order_id in waiting
+        and shown.interpretation == Interpretation.CRITICAL,
+    )
+
+
+def _find_place(trend: Trend, day: date | None) -> int | None:
+    if day is None:
+        return len(trend.points) - 1
+    places = [
+        place
+        for place, point in enumerate(trend.points)
+        if _day_of(point.result) == day
+    ]
+    return places[-1] if places else None
+
+
+def _find_compared(trend: Trend, place: int, day: date | None) -> TrendPoint | None:
+    if day is None:
+        return trend.points[place - 1] if place else None
+    other = _find_place(trend, day)
+    return None if other in {None, place} else trend.points[other or 0]
+
+
+def _describe_change(point: TrendPoint, compared: TrendPoint | None) -> str:
+    if compared is None or point.value is None or compared.value is None:
+        return ""
+    return f"{point.value - compared.value:+.3g}"
+
+
+def _draw_sparkline(trend: Trend) -> SafeString:
+    marks = [
+        TrendMark(
+            _day_of(point.result),
+            point.value,
+            point.low,
+            point.high,
+            point.result.interpretation,
+        )
+        for point in trend.drawn
+        if point.value is not None
+    ]
+    unit = format_unit(trend.unit)
+    return draw_result_sparkline(
+        marks,
+        says=_("%(name)s from %(first)s to %(last)s")
+        % {
+            "name": trend.name,
+            "first": f"{marks[0].value:.4g}",
+            "last": f"{marks[-1].value:.4g} {unit}".strip(),
+        }
+        if len(marks) > 1
+        else "",
+    )
+
+
+def _fits(row: UserResultRow, filters: ResultFilters) -> bool:
+    if filters.show and row.shown.interpretation not in _SHOWN[filters.show]:
+        return False
+    if filters.lab and row.shown.lab != filters.lab:
+        return False
+    text = filters.text.lower()
+    return text in row.trend.name.lower() or text in row.trend.loinc.lower()
+
+
+def _rank(row: UserResultRow) -> tuple[int, float, str]:
+    """Return what sorts critical results first, then the newest."""
+    known = Interpretation.known(row.shown.interpretation)
+    urgency = _URGENCY.get(known, 2) if known else 2
+    return urgency, -row.shown.at.timestamp(), row.trend.name.lower()
+
+
+def _group(rows: Sequence[UserResultRow]) -> list[UserResultGroup]:
+    """Group markers by panel or report and day, the newest first."""
+
+    def key(row: UserResultRow) -> tuple[float, str, str]:
+        day = _day_of(row.shown)
+        origin = row.shown.order_id or row.shown.report_id
+        return -day.toordinal(), row.shown.panel, str(origin)
+
+    ordered = sorted(rows, key=lambda row: (*key(row), row.trend.name.lower()))
+    groups = []
+    for _key, found in groupby(ordered, key=key):
+        members = list(found)
+        shown = members[0].shown
+        groups.append(
+            UserResultGroup(
+                name=shown.panel or _("Uploaded report"),
+                origin=", ".join(filter(None, (shown.lab, _name(_day_of(shown))))),
+                rows=members,
+            )
+        )
+    return groups
+
+
+def _count(rows: Sequence[UserResultRow]) -> list[tuple[str, str, int]]:
+    """List each filter's value, label and number of markers."""
+    found = [row.shown.interpretation for row in rows]
+    return [
+        ("", _("All"), len(found)),
+        ("abnormal", _("Out of range"), sum(one in ABNORMAL for one in found)),
+        (
+            "critical",
+            _("Critical"),
+            sum(one == Interpretation.CRITICAL for one in found),
+        ),
+    ]
+
+
+def _list_days(trends: Iterable[Trend]) -> list[date]:
+    days = {_day_of(point.result) for trend in trends for point in trend.points}
+    return sorted(days, reverse=True)[:_DAYS_AT_MOST]
+
+
+def _day_of(result: MarkerResult) -> date:
+    return timezone.localtime(result.at).date()
+
+
+def _name(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
+
+
+def _parse_uuid(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
