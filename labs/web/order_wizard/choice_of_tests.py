@@ -78,6 +78,7 @@ def show_order_tests_step(
             if entry.lab and value in entry.lab.collection_methods
         ],
         text=text,
+        swaps_basket=is_page_fragment_requested(request),
         needs_fasting=any(marker.fasting for marker in entry.markers),
         **more,
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from labs.web.order_wizard.basket import build_basket
 from labs.web.order_wizard.drafts import save_order_draft
 from labs.web.order_wizard.entry import STEPS, describe_lab_account_choice
 from labs.web.order_wizard.forms import get_raw_form_values
@@ -66,6 +67,7 @@ def render_order_wizard_step(
         steps=steps,
         action=get_order_wizard_step_url(request, entry.draft, step),
         why=describe_lab_account_choice(entry),
+        basket=build_basket(entry),
         section="orders",
         **context,
     )

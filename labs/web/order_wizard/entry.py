@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -22,11 +22,9 @@ from labs.queries.catalogue import (
     lab_tests_with_details,
     list_markers_page,
 )
-from labs.queries.insurance import find_latest_insurance
 from labs.queries.orders.orders import list_ordering_physicians
-from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
+from labs.states.accounts import AccountReason, Billing, LabAccountStatus
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod
-from labs.states.patients import Relationship
 from labs.web.order_rows import format_lab_account_name
 from labs.web.order_wizard.forms import (
     BillingForm,
@@ -34,14 +32,12 @@ from labs.web.order_wizard.forms import (
     PatientForm,
     QuestionsForm,
 )
+from labs.web.order_wizard.prefill import prefill_billing, prefill_patient
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from users.queries import latest_user_info, user_overview
-from users.states import Gender
+from users.queries import user_overview
 
 if TYPE_CHECKING:
-    from django import forms
-
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount, LabTest, Marker
     from labs.operations.account_choice import (
@@ -243,6 +239,10 @@ def list_lab_account_options(entry: OrderEntry) -> list[LabAccountOption]:
         if choice.refusal is not None and not choice.accounts:
             why = choice.refusal.message
             options.append(LabAccountOption("", choice.lab, "", why, False, False))
+    # The team's own accounts first, then the platform's, then what is closed.
+    options.sort(key=lambda option: (not option.is_open, not option.name))
+    if not chosen and sum(option.is_open for option in options) == 1:
+        options[0] = replace(options[0], is_chosen=True)
     return options
 
 
@@ -258,47 +258,7 @@ def describe_lab_account_choice(entry: OrderEntry) -> str:
 def build_order_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
     """Build the patient form from the request, the draft or stored details."""
     entered = entry.draft.step_values("patient")
-    return PatientForm(data, initial=entered or load_stored_patient(entry))
-
-
-def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
-    """Load the user's stored patient details for the form."""
-    info = latest_user_info(user=entry.user) if entry.user else None
-    if info is None:
-        return {"country": "US"}
-    names = ("first_name", "last_name", "phone_number", "email", "dob", "race")
-    more = ("ethnicity", "sexual_orientation", "gender_identity")
-    found = {name: getattr(info, name) for name in (*names, *more)}
-    found["gender"] = Gender.read(info.gender) or ""
-    found |= {name: value for name, value in info.address.items() if value}
-    state = str(info.address.get("state", "")).strip().upper()
-    found["state"] = state if state in US_STATES else ""
-    for name, value in (info.medical_proxy or {}).items():
-        found[f"proxy_{name}"] = value or ""
-    return found
-
-
-def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
-    """Load the user's stored insurance for the form."""
-    found = (
-        find_latest_insurance(user=entry.user, is_primary=True) if entry.user else None
-    )
-    if found is None:
-        return {}
-    stored = {
-        "payor_code": found.payor_code,
-        "insurance_id": found.member_id,
-        "relationship": found.relationship,
-    }
-    if found.relationship != Relationship.SELF:
-        for part in ("first_name", "last_name", "phone_number"):
-            stored[f"responsible_{part}"] = found.insured.get(part) or ""
-    return stored
-
-
-def shows_stored_patient_details(form: forms.Form) -> bool:
-    """Return whether a form shows stored details of the user."""
-    return bool(form.initial.get("first_name") or form.initial.get("payor_code"))
+    return PatientForm(data, initial=entered or prefill_patient(entry.user).values)
 
 
 def list_billing_options(
@@ -331,12 +291,21 @@ def build_order_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm
     if not payors:
         offered = [one for one in offered if one[0] != Billing.COMMERCIAL_INSURANCE]
     first = offered[0][0] if offered else ""
+    physicians = list_ordering_physicians(tenant=entry.tenant)
     entered = entry.draft.step_values("billing")
     return BillingForm(
         data,
-        initial=entered or {"billing_type": first, **load_stored_insurance(entry)},
+        initial=entered
+        or {
+            "billing_type": first,
+            **prefill_billing(
+                entry.user,
+                billing_types=[kind for kind, _label in offered],
+                physicians=[one["npi"] for one in physicians],
+            ).values,
+        },
         billing=offered,
-        physicians=list_ordering_physicians(tenant=entry.tenant),
+        physicians=physicians,
         payors=[(payor.payor_code, payor.name) for payor in payors],
     )
 

@@ -37,9 +37,9 @@ from labs.web.order_wizard.entry import (
     list_billing_options,
     list_lab_account_options,
     load_order_draft_records,
-    shows_stored_patient_details,
 )
-from labs.web.order_wizard.forms import CommentsForm, QuestionsForm
+from labs.web.order_wizard.forms import CommentsForm, PatientForm, QuestionsForm
+from labs.web.order_wizard.prefill import prefill_billing, prefill_patient
 from portal.lib.errors import DomainError
 from users.queries import search_users
 
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
+    from labs.models import Order
     from labs.web.order_wizard.entry import OrderEntry
     from labs.web.order_wizard.forms import BillingForm
 
@@ -174,20 +175,31 @@ def submit_order_questions_step(
 def show_order_patient_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
-    shown = form or build_order_patient_form(entry)
-    is_stored = not (
-        form or entry.draft.step_values("patient")
-    ) and shows_stored_patient_details(shown)
-    if is_stored:
+    if form or entry.draft.step_values("patient"):
+        shown = form or build_order_patient_form(entry)
+        return render_order_wizard_step(request, entry, "patient", form=shown)
+    taken = prefill_patient(entry.user)
+    if taken.order:
+        _record_order_read(request, entry, taken.order)
+    if taken.is_stored or taken.newer:
         _record_read(request, entry, "user_info")
     return render_order_wizard_step(
-        request, entry, "patient", form=shown, is_stored=is_stored
+        request,
+        entry,
+        "patient",
+        form=PatientForm(initial=taken.values),
+        taken=taken,
     )
 
 
 def submit_order_patient_step(
     request: TenantRequest, entry: OrderEntry
 ) -> HttpResponse:
+    if request.POST.get("go") == "profile":
+        stored = prefill_patient(entry.user).stored
+        draft = entry.draft.with_step_values("patient", stored, is_done=False)
+        _record_read(request, entry, "user_info")
+        return redirect_to_order_wizard_step(request, draft, "patient")
     form = build_order_patient_form(entry, read_posted(request))
     if not is_back_button_pressed(request) and form.is_valid():
         try:
@@ -215,7 +227,14 @@ def show_order_billing_step(
     own = entry.account.account if entry.account else None
     shown = form or build_order_billing_form(entry)
     is_new = not (form or entry.draft.step_values("billing"))
-    is_stored = is_new and shown.takes_insurance and shows_stored_patient_details(shown)
+    taken = prefill_billing(
+        entry.user if is_new else None,
+        billing_types=[kind for kind, _label in shown.fields["billing_type"].choices],  # type: ignore[attr-defined]  # a choice field
+        physicians=list(shown.physicians),
+    )
+    if taken.order:
+        _record_order_read(request, entry, taken.order)
+    is_stored = taken.is_stored and shown.takes_insurance
     if is_stored:
         _record_read(request, entry, "insurance")
     return render_order_wizard_step(
@@ -224,6 +243,7 @@ def show_order_billing_step(
         "billing",
         form=shown,
         is_stored=is_stored,
+        taken=taken,
         refused=refused,
         lacks_insurers=Billing.COMMERCIAL_INSURANCE in dict(allowed)
         and not shown.takes_insurance,
@@ -297,6 +317,17 @@ def preview_requisition_comment(entry: OrderEntry, comments: str) -> str:
         return ""
     account = entry.account.account if entry.account else None
     return build_requisition_comment(lab=entry.lab, account=account, comments=comments)
+
+
+def _record_order_read(request: TenantRequest, entry: OrderEntry, order: Order) -> None:
+    """Record in the audit log that the patient of an earlier order was shown."""
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="order_patient",
+        subject_id=order.pk,
+        user_uuid=entry.user.uuid if entry.user else None,
+    )
 
 
 def _record_read(request: TenantRequest, entry: OrderEntry, subject: str) -> None:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
 from accounts.web.rights import require_right
+from labs.documents.specimens import describe_marker_tube
 from labs.operations.orders.placing import place_order, preview_order
 from labs.queries.orders.recent_duplicates import list_recent_duplicate_orders
 from labs.web.order_wizard.choice_of_tests import (
@@ -121,6 +122,9 @@ def _show_review_step(
         sections=build_order_review_sections(entry, order_request),
         twins=twins,
         can_place=plan is not None,
+        printed_tests=[
+            (marker, describe_marker_tube(marker)) for marker in entry.markers
+        ],
         refusal=refusal,
         refused_step=at if at in entry.steps else "review",
         printed=preview_requisition_comment(
