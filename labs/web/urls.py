@@ -6,7 +6,7 @@ from django.urls import path
 
 from labs.web.accounts import connection
 from labs.web.accounts import views as accounts
-from labs.web.appointments import booking, calendars, card, days, outcomes
+from labs.web.appointments import booking, calendars, card, days, outcomes, week
 from labs.web.catalogue import conversion, kit_stock, own_catalogue, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
@@ -142,6 +142,7 @@ urlpatterns = [
         "physicians/profile/", profile.edit_physician_profile, name="physician_profile"
     ),
     path("visits/", days.show_appointment_list, name="visits"),
+    path("visits/week/", week.show_visit_calendar, name="visit_week"),
     path("visits/calendars/", calendars.show_calendars, name="calendars"),
     path(
         "visits/calendars/own/",

@@ -115,7 +115,7 @@ RIGHTS = {
     "orders*+patient_details*": (
         "labs:place_order labs:import_order labs:register_kit"
     ),
-    "orders+bookings": "labs:visits labs:visit_calendar",
+    "orders+bookings": "labs:visits labs:visit_calendar labs:visit_week",
     "orders+bookings+patient_details": "labs:visit_sheet",
     "orders+bookings*": (
         "labs:book_visit labs:cancel_visit labs:set_visit_time labs:complete_visit"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from django.db.models import (
@@ -126,6 +126,36 @@ def list_appointments_on_tab(
         .order_by(*order)
     )
     return AppointmentPage(list(appointments[page]), ())
+
+
+def list_appointments_between(
+    *, tenant: Tenant, first: date, last: date, limit: int
+) -> list[Appointment]:
+    """List uncancelled visits of local days, both included, by time; one query.
+
+    Each visit counts to the day that its own place has, as on the tabs.
+    """
+    opens = datetime.combine(first, time(), tzinfo=UTC) - _DAY_MARGIN
+    closes = datetime.combine(last, time(), tzinfo=UTC) + _DAY_MARGIN
+    found = (
+        _live_appointments(tenant)
+        .filter(
+            Q(start_at__gt=opens, start_at__lt=closes) & Q(on__gte=first, on__lte=last)
+        )
+        .select_related("order__user", "order__lab_test")
+        .order_by("start_at", "pk")
+    )
+    return list(found[:limit])
+
+
+def is_passed_without_sample(visit: Appointment, at: datetime) -> bool:
+    """Return whether a visit with its order is over and no sample was recorded."""
+    return bool(
+        visit.status == AppointmentStatus.CONFIRMED
+        and visit.end_at is not None
+        and visit.end_at < at
+        and visit.order.status_parts.low in _BOOKED
+    )
 
 
 def _live_appointments(tenant: Tenant) -> QuerySet[Appointment]:
