@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
+from exchange.api.r4.transaction import TransactionView
 from labs.web.appointments.calendar_feed import serve_calendar_feed
 from labs.web.appointments.site_confirmation import answer_visit_by_link
 from labs.web.documents.requisition_link import download_requisition_by_link
@@ -32,6 +33,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
+    re_path(r"^fhir/R4/?$", TransactionView.as_view(), name="fhir-transaction"),
     path("fhir/R4/", include("exchange.api.r4.urls")),
     path("courier/v1/", include("labs.api.courier.urls")),
     path("", include("portal.api_docs.not_offered")),

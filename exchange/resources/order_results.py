@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from accounts.models import Tenant
+    from labs.gateways.results import ReportedGap, ReportedResult
     from labs.models import MissingResult, Order, Result, ResultVersion
 
 LABORATORY = "laboratory"
@@ -54,7 +55,9 @@ _ABSENT = {
 }
 
 
-def build_result_id(order: Order, row: Result | MissingResult) -> str:
+def build_result_id(
+    order: Order, row: Result | MissingResult | ReportedResult | ReportedGap
+) -> str:
     """Return the id of a result or of what is missing, the same in all versions."""
     return f"result-{order.pk.hex}-{hash_id_part(*get_result_identity_key(row))}"
 

@@ -32,9 +32,6 @@ def build_capability_statement() -> Json:
         "implementation": {"description": "Assay", "url": build_own_url("R4")},
         "fhirVersion": "4.0.1",
         "format": ["json", "application/fhir+json"],
-        "instantiates": [
-            "http://hl7.org/fhir/us/core/CapabilityStatement/us-core-server"
-        ],
         "rest": [
             {
                 "mode": "server",
@@ -43,6 +40,7 @@ def build_capability_statement() -> Json:
                     "description": "An API key of a team in the header"
                     " x-service-api-key, or an access token as a bearer.",
                 },
+                "interaction": [{"code": "transaction"}],
                 "resource": [
                     *(_build_resource(each) for each in RESOURCE_TYPES.values()),
                     {"type": "Binary", "interaction": [{"code": "read"}]},

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
 
     from accounts.models import Tenant
+    from labs.gateways.results import ReportedGap, ReportedResult
     from labs.models import MissingResult, Order, SampleData
 
 # The fields whose change makes a result differ: not its position or report time.
@@ -70,7 +71,9 @@ class ResultSet:
     samples: tuple[SampleData, ...]
 
 
-def get_result_identity_key(row: Result | MissingResult) -> tuple[str, str]:
+def get_result_identity_key(
+    row: Result | MissingResult | ReportedResult | ReportedGap,
+) -> tuple[str, str]:
     """Return the key that identifies a result across an order's result versions."""
     return row.provider_id or row.loinc or row.name, row.sub_id
 

@@ -1,0 +1,1 @@
+"""Laboratory results that other systems send as FHIR."""
