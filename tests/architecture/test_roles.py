@@ -97,7 +97,7 @@ RIGHTS = {
         " labs:instructions labs:unmatched"
     ),
     "orders+sign_reports*": "labs:acknowledge",
-    "orders+users": "labs:of_user labs:user_results",
+    "orders+users": "labs:of_user labs:user_results labs:beside_life",
     "orders+patient_details": (
         "labs:order_patient labs:requisition labs:labels labs:results_file"
         " labs:unmatched_report labs:unmatched_message"
