@@ -15,14 +15,16 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit.entries import record_change
+from accounts.operations.audit.entries import record_change, record_read
 from accounts.states import Area
 from exchange.models import BulkExport, BulkExportFile
 from exchange.models.bulk_export import BULK_EXPORT_RETENTION
 from exchange.queries.search import Search, iterate_resources
 from exchange.resources.matching import LAST_UPDATED
 from exchange.resources.registry import RESOURCE_TYPES
+from exchange.resources.subjects import find_user_of_resource
 from portal.lib import storage
+from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound, TooMany
 from portal.lib.jobs import jobs
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from exchange.resources.base import ResourceType
     from exchange.resources.matching import Json
-    from portal.lib.actor import Actor
 
 EXPORT_JOB = "exchange.bulk_export"
 FOLDER = "bulk-exports"
@@ -134,22 +135,42 @@ def run_bulk_export(*, tenant: Tenant, export_id: UUID) -> bool:
         return False
     _remove_files(export)
     rows.update(transaction_time=timezone.now(), written=0)
+    users: set[UUID] = set()
     try:
         for name in export.types:
-            _write_type(tenant, export, RESOURCE_TYPES[name])
+            _write_type(tenant, export, RESOURCE_TYPES[name], users)
     except _Cancelled:
         remaining = rows.first()
         if remaining is not None:
             _remove_files(remaining)
         return True
     still_open = rows.filter(failed_at=None, cancelled_at=None)
-    done = still_open.update(finished_at=timezone.now())
+    with transaction.atomic():
+        done = still_open.update(finished_at=timezone.now())
+        if done:
+            _audit_users(tenant, export, users)
     if not done and (left := rows.first()):
         _remove_files(left)
     return True
 
 
-def _write_type(tenant: Tenant, export: BulkExport, resource: ResourceType) -> None:
+def _audit_users(tenant: Tenant, export: BulkExport, users: set[UUID]) -> None:
+    """Record for each user that their data are in an export, as its caller's read."""
+    kind, _space, key = export.actor_key.partition(" ")
+    actor = Actor(ActorKind(kind), key, export.actor_label)
+    for uuid in sorted(users):
+        record_read(
+            tenant=tenant,
+            actor=actor,
+            subject="bulk_export",
+            subject_id=export.pk,
+            user_uuid=uuid,
+        )
+
+
+def _write_type(
+    tenant: Tenant, export: BulkExport, resource: ResourceType, users: set[UUID]
+) -> None:
     since = export.since and export.since.astimezone(UTC).isoformat()
     search = Search(
         tenant=tenant,
@@ -158,10 +179,17 @@ def _write_type(tenant: Tenant, export: BulkExport, resource: ResourceType) -> N
         wanted=(LAST_UPDATED.read(f"gt{since}"),) if since else (),
         count=_PAGE,
     )
-    found = iterate_resources(search)
+    found = _note_users(iterate_resources(search), users)
     number = 0
     while _write_file(export, resource.name, number, found):
         number += 1
+
+
+def _note_users(found: Iterator[Json], users: set[UUID]) -> Iterator[Json]:
+    for resource in found:
+        if uuid := find_user_of_resource(resource):
+            users.add(uuid)
+        yield resource
 
 
 def _write_file(

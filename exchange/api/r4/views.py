@@ -20,10 +20,10 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from exchange.api.r4.inputs import CURSOR, encode_place, read_search
 from exchange.queries.search import run_search
-from exchange.resources.base import parse_uuid
 from exchange.resources.binary import AREAS, ORDER, read_binary
 from exchange.resources.datatypes import build_own_url
 from exchange.resources.registry import RESOURCE_TYPES
+from exchange.resources.subjects import find_user_of_resource
 from portal.lib.api.errors import handle_api_exception
 from portal.lib.api.json import OrjsonRenderer, dump_json
 from portal.lib.api.operation_outcome import (
@@ -146,20 +146,6 @@ class FhirAPIView(TenantAPIView):
             subject_id=user_uuid,
             user_uuid=user_uuid,
         )
-
-
-def find_user_of_resource(resource: Json) -> UUID | None:
-    """Return the user of a resource; None for a resource about no user."""
-    if resource["resourceType"] == "Patient":
-        return parse_uuid(resource["id"])
-    for name in ("subject", "patient"):
-        if reference := resource.get(name, {}).get("reference"):
-            return parse_uuid(reference.rpartition("/")[2])
-    for participant in resource.get("participant", []):
-        reference = participant["actor"].get("reference", "")
-        if reference.startswith("Patient/"):
-            return parse_uuid(reference.rpartition("/")[2])
-    return None
 
 
 class _SearchAPIView(FhirAPIView):

@@ -99,6 +99,9 @@ def test_an_export_validates_to_the_last_line_and_holds_all_types(
     }
     verbs = AuditEntry.unscoped.filter(subject="bulk_export").values_list("verb")
     assert {verb for (verb,) in verbs} == {"request_bulk_export", "read"}
+    read_users = AuditEntry.unscoped.filter(subject="bulk_export", verb="read")
+    assert read_users.exclude(user_uuid=None).count() == counts["Patient"]
+    assert read_users.filter(user_uuid=chart.user.uuid).count() == 1
     with django_capture_on_commit_callbacks(execute=True):
         remove_exports_with_user(alice_tenant.pk, chart.user.uuid)
     assert alice_api.get(place).status_code == 404
