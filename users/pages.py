@@ -56,6 +56,13 @@ PAGES = PageContributions(
             area=Area.API_KEYS,
         ),
         Destination(
+            70,
+            gettext_lazy("Parity report"),
+            "doc",
+            "users:parity",
+            area=Area.TEAM,
+        ),
+        Destination(
             120,
             gettext_lazy("Look up a client user ID"),
             "search",

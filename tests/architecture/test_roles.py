@@ -47,7 +47,7 @@ RIGHTS = {
     ),
     "team": (
         "team:members team:remove team:settings team:notifications"
-        " reports:critical_limits reports:mail"
+        " reports:critical_limits reports:mail users:parity"
     ),
     "team*": (
         "demo_data load_demo_data remove_demo_data team:invite team:roles team:resend"

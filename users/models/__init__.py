@@ -13,6 +13,8 @@ from users.models.data.summary import Summary
 from users.models.demo_user import DemoUser
 from users.models.erasure_receipt import ErasureReceipt
 from users.models.import_job import ImportJob
+from users.models.moved_user import MovedUser
+from users.models.parity_report import ParityReport
 from users.models.phones.pairing_code import PairingCode
 from users.models.phones.phone import Phone
 from users.models.phones.piece import PhonePiece
@@ -54,9 +56,11 @@ __all__ = [
     "Feed",
     "ImportJob",
     "LinkSession",
+    "MovedUser",
     "Origin",
     "PackedDay",
     "PairingCode",
+    "ParityReport",
     "Phone",
     "PhonePiece",
     "PhoneUpload",

@@ -11,7 +11,15 @@ from users.web.explorer import records, source_priority, workouts
 from users.web.record import page as record
 from users.web.sources import completeness, credentials, ranking
 from users.web.sources import views as sources
-from users.web.users import csv_import, deletion, erasures, exports, phones, views
+from users.web.users import (
+    csv_import,
+    deletion,
+    erasures,
+    exports,
+    parity,
+    phones,
+    views,
+)
 
 app_name = "users"
 _SETTINGS = "settings/sources/<slug:provider>"
@@ -48,6 +56,7 @@ urlpatterns = [
         deletion.undo_user_deletion,
         name="undo_delete",
     ),
+    path("parity/", parity.show_parity_reports, name="parity"),
     path("users/import/", csv_import.show_user_csv_import, name="import_users"),
     path("users/<str:user_id>/", record.show_user, name="page"),
     path(

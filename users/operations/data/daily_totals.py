@@ -22,8 +22,8 @@ from users.analysis.buckets import Period
 from users.analysis.source_priority import Rule
 from users.models import Arrival, Summary, Supply, User
 from users.operations.data.summaries import SummaryBatch, record_summaries
-from users.queries import lock_user
-from users.states import SourceType
+from users.queries import get_connection_status, lock_user
+from users.states import ConnectionStatus, SourceType
 from users.wearables.providers import PROVIDERS
 from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
 from users.wearables.summaries import ACTIVITY, PROFILE, SUMMARIES
@@ -55,6 +55,7 @@ _ARRIVING = [TIMESERIES[slug].event_resource for slug in _TOTALS]
 # The job runs every ten minutes, and one that is late finds what it missed.
 _LATELY = timedelta(minutes=25)
 _AGAIN = timedelta(days=7)
+_WORKING = {ConnectionStatus.CONNECTED, ConnectionStatus.PAUSED}
 # Ours: no phone or watch has counted for longer.
 _DAYS_MAX = 3660
 
@@ -100,9 +101,10 @@ def update_daily_totals_of_tenant(*, tenant: Tenant) -> int:
     """Work out the activity of users whose samples arrived lately; return how many.
 
     Of sources that give no activity themselves; a phone's are worked out with each of
-    its batches. The last days are worked out again, and all days where the first has no
-    activity yet: a source's past comes as a whole. Source: Ours: samples are pushed
-    often, and adding up with each push would slow them all.
+    its batches. One that is broken or ended since is left alone: what is worked out
+    here would connect it. The last days are worked out again, and all days where the
+    first has no activity yet: a source's past comes as a whole. Source: Ours: samples
+    are pushed often, and adding up with each push would slow them all.
     """
     arrived = (
         Arrival.objects.for_tenant(tenant)
@@ -124,6 +126,8 @@ def update_daily_totals_of_tenant(*, tenant: Tenant) -> int:
         if user is None:
             continue
         user.tenant = tenant
+        if get_connection_status(user=user, provider=provider) not in _WORKING:
+            continue
         days = _find_days(user, provider)
         if days:
             update_daily_totals(user=user, actor=_TOTALER, provider=provider, days=days)

@@ -115,7 +115,12 @@ def record_samples(
     kept = _within_bounds(user, read, latest)
     changed = _Changed([], [])
     if kept:
-        ensure_source_connected(user=user, actor=actor, provider=batch.provider)
+        ensure_source_connected(
+            user=user,
+            actor=actor,
+            provider=batch.provider,
+            is_history=is_history,
+        )
         record_device_seen(
             user=user,
             provider=batch.provider,

@@ -69,7 +69,12 @@ def record_workout_stream(
     is_new: bool | None = None
     is_dropped = not _is_within(user, workout)
     if not is_dropped:
-        ensure_source_connected(user=user, actor=actor, provider=workout.provider)
+        ensure_source_connected(
+            user=user,
+            actor=actor,
+            provider=workout.provider,
+            is_history=is_history,
+        )
         before = _as_answered(user, workout)
         is_new = _store(user, workout, stream, now)
     record_data_arrival(

@@ -140,7 +140,12 @@ def record_summaries(
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
-        ensure_source_connected(user=user, actor=actor, provider=batch.provider)
+        ensure_source_connected(
+            user=user,
+            actor=actor,
+            provider=batch.provider,
+            is_history=is_history,
+        )
         record_device_seen(
             user=user,
             provider=batch.provider,

@@ -135,14 +135,18 @@ def connect_source(
     return connection
 
 
-def ensure_source_connected(*, user: User, actor: Actor, provider: str) -> None:
+def ensure_source_connected(
+    *, user: User, actor: Actor, provider: str, is_history: bool = False
+) -> None:
     """Connect a source that sent data, or restore its failed connection.
 
-    A paused one stays so: what is pushed is taken, and nothing is fetched. The caller
-    holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
+    A paused one stays so: what is pushed is taken, and nothing is fetched. Past data
+    (`is_history`) restores none: it says nothing of whether the source works now. The
+    caller holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
     """
     status = get_connection_status(user=user, provider=provider)
-    if status is None or status == ConnectionStatus.ERROR:
+    is_broken = status == ConnectionStatus.ERROR
+    if status is None or (is_broken and not is_history):
         connect_source(user=user, actor=actor, provider=provider)
 
 

@@ -1,0 +1,1 @@
+"""Other platforms that a team moves in from."""
