@@ -12,7 +12,7 @@ from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
 from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
-from labs.web.orders import actions, imports, order_list, order_page, steps
+from labs.web.orders import actions, bulk, imports, order_list, order_page, steps
 from labs.web.physicians import approvals, profile
 from labs.web.results import beside_life, critical, own_system
 from labs.web.results import user_page as user_results
@@ -25,6 +25,7 @@ app_name = "labs"
 urlpatterns = [
     path("orders/place/", place_order.place_order_page, name="place_order"),
     path("orders/", order_list.show_order_list, name="orders"),
+    path("orders/selected/", bulk.act_on_orders, name="bulk_orders"),
     path("orders/file/", order_list.export_orders_as_csv, name="order_file"),
     path("users/<str:user_id>/orders/", order_list.show_user_orders, name="of_user"),
     path("orders/import/", imports.import_order_page, name="import_order"),

@@ -105,7 +105,7 @@ RIGHTS = {
     "orders*": (
         "labs:cancel_order labs:recreate_order labs:advance_order labs:report_future"
         " labs:reschedule_order labs:note_draw labs:resend_order"
-        " labs:resend_results"
+        " labs:resend_results labs:bulk_orders"
     ),
     "orders*+patient_details": (
         "labs:reissue_link labs:unmatched_match labs:unmatched_reject"

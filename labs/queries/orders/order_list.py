@@ -169,6 +169,20 @@ def list_orders(
     )
 
 
+def list_orders_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[Order]:
+    """List those of these orders that are the tenant's, newest first; one query."""
+    orders = (
+        _live_orders(tenant)
+        .filter(pk__in=ids)
+        .select_related("user", "lab", "lab_account", "lab_test")
+        .order_by("-created_at", "-pk")
+    )
+    found = list(orders)
+    for order in found:
+        order.tenant = tenant
+    return found
+
+
 def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
     """List orders needing attention: unacknowledged first, then last changed.
 
