@@ -66,8 +66,10 @@ def test_the_last_order_fills_patient_and_insurance_and_the_profile_wins_if_chos
 
     with time_machine.travel(timezone.now() + timedelta(hours=1), tick=False):
         address = {"first_line": "2 Other Road", "city": "Phoenix", "state": "AZ"}
-        info = {name: PATIENT[name] for name in list(PATIENT)[:6]}
-        info["address"] = {**address, "zip": "85004", "country": "US"}
+        info = {
+            **{name: PATIENT[name] for name in list(PATIENT)[:6]},
+            "address": {**address, "zip": "85004", "country": "US"},
+        }
         alice_api.patch(f"/v2/user/{user.uuid}/info", info)
         page = again.open()
         assert page.context["taken"].newer == ("address",)
