@@ -183,7 +183,7 @@ def test_every_environment_variable_named_is_in_the_example():
     others = {"POSTGRES_PASSWORD", "WEB_PASSWORD", "WORK_PASSWORD"}
     others |= {"ASSAY_URL", "ASSAY_KEY", "MANAGEMENT_KEY"}
     # Of one run of a command.
-    others |= {"IMPORT_FROM_KEY", "PARITY_KEY"}
+    others |= {"IMPORT_FROM_KEY", "PARITY_KEY", "CONFORMANCE_KEY", "CONFORMANCE_SECRET"}
     others |= {"ORG_ID", "TEAM_ID", "USER_ID", "TEST_ID", "JOB_ID", "ORDER_ID", "KEY"}
     unknown = set()
     for name, text in TEXTS.items():

@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     help = (
         "Generate docs/reference/environment.md, commands.md, events.md and"
-        " hl7-messages.md from .env.example, the commands' help, the event catalogue"
-        " and the HL7 writers."
+        " hl7-messages.md, and conformance/events.json, from .env.example, the"
+        " commands' help, the event catalogue and the HL7 writers."
     )
     requires_system_checks: list[str] = []
 

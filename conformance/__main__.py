@@ -1,0 +1,5 @@
+"""Run the kit: `python -m assay_conformance --help`."""
+
+from .command import main
+
+raise SystemExit(main())
