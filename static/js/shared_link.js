@@ -156,7 +156,8 @@ function showResults([bundle, ...documents], manifest) {
   const ofType = (type) =>
     [...resources.values()].filter((one) => one.resourceType === type);
   const [patient] = ofType("Patient");
-  part("person").textContent = nameOf(patient) || "–";
+  const person = part("person");
+  person.textContent = nameOf(patient) || person.dataset.unknown;
   const born = part("born");
   born.textContent = patient?.birthDate ?? born.dataset.unknown;
   const made = new Date(manifest.files[0].lastUpdated);

@@ -32,7 +32,7 @@ from portal.lib.errors import DomainError
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.clinical import make_chart
-from tests.factories.results import make_results
+from tests.factories.results import make_order_awaiting_results, make_results
 from tests.users.holdings import stored_rows
 from users.operations.users.users import delete_user
 
@@ -328,3 +328,27 @@ def test_requests_at_fault_make_no_link(chart, reports, alice_tenant):
     with pytest.raises(DomainError) as many:
         create_shared_link(user=chart.user, actor=ACTOR, request=ShareRequest(reports))
     assert many.value.code == "links_open"
+
+
+def test_a_user_without_demographics_has_the_name_of_the_order(alice_tenant):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(order=order)
+
+    made = create_shared_link(
+        user=order.user, actor=ACTOR, request=ShareRequest([str(order.pk)])
+    )
+
+    reply = ask(made.url, {**READER, "passcode": made.passcode})
+    embedded = reply.json()["files"][0]["embedded"]
+    _, bundle = decrypt(embedded, payload_of(made.url)["key"])
+    [patient] = [
+        one["resource"]
+        for one in bundle["entry"]
+        if one["resource"]["resourceType"] == "Patient"
+    ]
+    assert patient["name"] == [
+        {
+            "family": order.patient_details["last_name"],
+            "given": [order.patient_details["first_name"]],
+        }
+    ]
