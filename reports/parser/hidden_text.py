@@ -18,14 +18,7 @@ from reports.parser.layout.text_layer import read_pdf_pages
 
 from .intake import FileKind, detect_file_kind_by_signature
 from .pages import Page, Word
-from .report import (
-    Note,
-    NoteCode,
-    ParsedReport,
-    ParsedResult,
-    Place,
-    RowState,
-)
+from .report import Note, NoteCode, ParsedReport, ParsedResult, Place, RowState
 
 _SCALE = 1.5  # pixels for a point: print of 6 points has ink in it
 _LONGEST = 2000  # pixels

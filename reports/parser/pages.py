@@ -79,5 +79,11 @@ class Page:
         for word in words[1:]:
             x0, x1 = min(x0, word.x0), max(x1, word.x1)
             top, bottom = min(top, word.top), max(bottom, word.bottom)
+        if not self.to_shown and not self.turn:
+            # Nearly every page: what is shown is the upright text.
+            x0, x1 = round(x0, 2), round(x1, 2)
+            top, bottom = round(top, 2), round(bottom, 2)
+            upper = Point(x0, top), Point(x1, top)
+            return Place(self.number, (*upper, Point(x1, bottom), Point(x0, bottom)))
         corners = ((x0, top), (x1, top), (x1, bottom), (x0, bottom))
         return Place(self.number, tuple(self.shown(x, y) for x, y in corners))

@@ -38,21 +38,13 @@ from reports.parser.text.values import has_decimal_commas
 from .checks import require_review_for_other_patients, run_report_checks
 from .documents import OnPage, read_document_pages
 from .pages import Page
-from .report import (
-    FailureReason,
-    PageSize,
-    ParsedReport,
-    UnreadableReport,
-)
+from .report import FailureReason, PageSize, ParsedReport, UnreadableReport
 
 MAX_PAGES = 30
 
 
 def parse_report(
-    source: Path | Sequence[Path],
-    *,
-    threads: int = 1,
-    on_page: OnPage | None = None,
+    source: Path | Sequence[Path], *, threads: int = 1, on_page: OnPage | None = None
 ) -> ParsedReport:
     """Parse a lab report into its header and result rows.
 

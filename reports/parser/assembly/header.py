@@ -16,6 +16,7 @@ from reports.parser.report import Metadata
 from reports.parser.text.dates import NUMBER_DATE, parse_first_date
 from reports.parser.text.folding import normalize_letters_and_digits
 from reports.parser.text.labels import BORN_WITHIN, LABELS, is_day_first_language
+from reports.parser.word_lists import read_word_lists
 
 _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
 # A cell that begins with a number, or is long without a sign that ends a label.
@@ -62,36 +63,9 @@ _TITLE_OF_ADDRESS = re.compile(
     r"|herrn?|frau|m|mme|mlle|madame|monsieur|sig|sig\.?ra|don|do[ñn]a|dott|sn)\.?\s+(?=\S)"
 )
 _SEX_WORDS = {
-    "male": "male",
-    "m": "male",
-    "man": "male",
-    "mannlich": "male",
-    "masculino": "male",
-    "masculin": "male",
-    "homme": "male",
-    "hombre": "male",
-    "maschio": "male",
-    "uomo": "male",
-    "varon": "male",
-    "homem": "male",
-    "h": "male",
-    "erkek": "male",
-    "female": "female",
-    "f": "female",
-    "woman": "female",
-    "weiblich": "female",
-    "w": "female",
-    "femenino": "female",
-    "feminino": "female",
-    "feminin": "female",
-    "femme": "female",
-    "mujer": "female",
-    "femmina": "female",
-    "donna": "female",
-    "mulher": "female",
-    "kadin": "female",
-    "other": "other",
-    "divers": "other",
+    word: sex
+    for sex in ("male", "female", "other")
+    for word in read_word_lists("words.txt")[f"sex {sex}"]
 }
 _AGE_AND_SEX = re.compile(
     r"(?i)\b\d{1,3}\s*(?:y|yrs?|years?)?\.?\s*[/,|-]\s*(m|f|male|female)\b"
@@ -308,7 +282,8 @@ def _text_under(line: Line, cell: Cell, below: Line) -> str:
 def _unlabelled(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:
     """Name and day of birth that stand without labels of their own."""
     found = []
-    match = _BEFORE_NUMBER.match(line.text)
+    numbered = "MRN" in line.text or "DOB" in line.text
+    match = _BEFORE_NUMBER.match(line.text) if numbered else None
     if match and not _NO_NAME.search(match["name"]):
         found.append(("name", match["name"]))
     if match := BORN_WITHIN.search(line.text):

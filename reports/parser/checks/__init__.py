@@ -9,12 +9,7 @@ from reports.parser.checks.quantities import (
     find_likely_catalogue_entry,
 )
 from reports.parser.loinc.decision import withhold_loinc_code
-from reports.parser.report import (
-    Metadata,
-    Note,
-    NoteCode,
-    ParsedResult,
-)
+from reports.parser.report import Metadata, Note, NoteCode, ParsedResult
 
 from .arithmetic import check_result_arithmetic
 from .flags import check_flags_against_ranges

@@ -9,14 +9,7 @@ from datetime import date
 
 from rapidfuzz import fuzz
 
-from reports.parser.report import (
-    Fact,
-    Metadata,
-    Note,
-    NoteCode,
-    ParsedResult,
-    RowState,
-)
+from reports.parser.report import Fact, Metadata, Note, NoteCode, ParsedResult, RowState
 
 # Names more alike than this differ by a slip of print or of reading.
 _SAME_NAME = 80.0
@@ -24,9 +17,7 @@ _DATES = ("dob", "date_collected", "date_reported")
 
 
 def check_header_patient_and_dates(
-    metadata: Metadata,
-    by_page: Mapping[int, Metadata],
-    results: Sequence[ParsedResult],
+    metadata: Metadata, by_page: Mapping[int, Metadata], results: Sequence[ParsedResult]
 ) -> tuple[Note, ...]:
     """Return notes on a second patient and on dates in an impossible order.
 
@@ -38,21 +29,14 @@ def check_header_patient_and_dates(
 def check_dates_not_after(metadata: Metadata, *, today: date) -> tuple[Note, ...]:
     """Return notes on dates after today."""
     return tuple(
-        Note(
-            NoteCode.DATE_IN_FUTURE,
-            RowState.LOOK,
-            (),
-            (Fact("date", text=name),),
-        )
+        Note(NoteCode.DATE_IN_FUTURE, RowState.LOOK, (), (Fact("date", text=name),))
         for name in _DATES
         if (day := getattr(metadata, name)) and day > today.isoformat()
     )
 
 
 def _second_person(
-    metadata: Metadata,
-    by_page: Mapping[int, Metadata],
-    results: Sequence[ParsedResult],
+    metadata: Metadata, by_page: Mapping[int, Metadata], results: Sequence[ParsedResult]
 ) -> tuple[Note, ...]:
     strangers = _pages_of_others(metadata, by_page, results)
     rows = tuple(
@@ -68,9 +52,7 @@ def _second_person(
 
 
 def _pages_of_others(
-    metadata: Metadata,
-    by_page: Mapping[int, Metadata],
-    results: Sequence[ParsedResult],
+    metadata: Metadata, by_page: Mapping[int, Metadata], results: Sequence[ParsedResult]
 ) -> set[int]:
     """Pages under another's name; one without a header goes on with the last."""
     places = (r.provenance.name or r.provenance.value for r in results)

@@ -28,7 +28,7 @@ _FILE = Path(__file__).parent.parent / "data" / "plausible.csv"
 
 # What a unit is printed in the place of, beside the analyte's usual ones.
 _OTHER_UNITS: dict[Dimension, tuple[str, ...]] = {
-    Dimension.NUMBER_CONCENTRATION: ("10*3/uL", "10*5/uL", "10*6/uL", "/uL"),
+    Dimension.NUMBER_CONCENTRATION: ("10*3/uL", "10*5/uL", "10*6/uL", "/uL")
 }
 # The upper end of a narrow range is at most so many times the lower.
 _NARROW = 1.6

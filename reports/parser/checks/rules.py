@@ -34,45 +34,58 @@ class Rule:
 
 
 _SURE, _LIKELY = RowState.CONTRADICTION, RowState.LOOK
+_MASS_AND_MOLES = ("mg/dL", "mmol/L")
 
 
-def _mass_and_moles(
-    name: str,
-    target: str,
-    inputs: tuple[str, ...],
-    formula: Formula,
-    severity: RowState,
-    *,
-    slack: float = 0.02,
-    room: tuple[float, float] = (0.0, 0.0),
-) -> tuple[Rule, Rule]:
-    return tuple(  # type: ignore[return-value]  # two units make two rules
+def _difference(
+    target: str, whole: str, part: str, rooms: dict[str, float]
+) -> list[Rule]:
+    """Return what is left of a whole, in each unit with its room."""
+    return [
         Rule(
-            name,
+            target,
             (target, unit),
-            tuple((analyte, unit) for analyte in inputs),
-            formula,
-            severity,
-            slack,
-            allowed,
+            ((whole, unit), (part, unit)),
+            lambda a, b: a - b,
+            _SURE,
+            room=room,
         )
-        for unit, allowed in zip(("mg/dL", "mmol/L"), room, strict=True)
+        for unit, room in rooms.items()
+    ]
+
+
+def _quotient(
+    target: str,
+    unit: str,
+    above: tuple[str, str],
+    below: tuple[str, str],
+    *,
+    times: float = 1,
+    slack: float = 0.03,
+    room: float = 0.0,
+    specimen: str = "blood",
+) -> Rule:
+    """Return how many times one analyte is another."""
+    return Rule(
+        target,
+        (target, unit),
+        (above, below),
+        lambda a, b: times * a / b if b else 0.0,
+        _SURE,
+        slack,
+        room,
+        specimen=specimen,
     )
 
 
-def _ratio(name: str, target: str, above: str, below: str, *units: str) -> list[Rule]:
-    return [
-        Rule(
-            name,
-            (target, "1"),
-            ((above, unit), (below, unit)),
-            lambda a, b: a / b if b else 0.0,
-            _SURE,
-            slack=0.03,
-        )
-        for unit in units
-    ]
-
+_RATIOS = (
+    ("chol_hdl_ratio", "cholesterol", "hdl", _MASS_AND_MOLES),
+    ("ldl_hdl_ratio", "ldl", "hdl", _MASS_AND_MOLES),
+    ("tg_hdl_ratio", "triglycerides", "hdl", _MASS_AND_MOLES),
+    ("ag_ratio", "albumin", "globulin", ("g/dL",)),
+    ("ast_alt_ratio", "ast", "alt", ("U/L", "[IU]/L")),
+    ("bun_creatinine_ratio", "bun", "creatinine", ("mg/dL",)),
+)
 
 RULES: tuple[Rule, ...] = (
     # Friedewald 1972; the formula is meant for triglycerides below 400 mg/dL, and a
@@ -97,14 +110,7 @@ RULES: tuple[Rule, ...] = (
         room=0.26,
         holds_below=(None, None, 4.5),
     ),
-    *_mass_and_moles(
-        "non_hdl",
-        "non_hdl",
-        ("cholesterol", "hdl"),
-        lambda total, hdl: total - hdl,
-        _SURE,
-        room=(1, 0.05),
-    ),
+    *_difference("non_hdl", "cholesterol", "hdl", {"mg/dL": 1, "mmol/L": 0.05}),
     Rule(
         "vldl",
         ("vldl", "mg/dL"),
@@ -115,55 +121,25 @@ RULES: tuple[Rule, ...] = (
         room=3,
         holds_below=(400,),
     ),
-    *_ratio(
-        "chol_hdl_ratio", "chol_hdl_ratio", "cholesterol", "hdl", "mg/dL", "mmol/L"
+    *(
+        _quotient(target, "1", (above, unit), (below, unit))
+        for target, above, below, units in _RATIOS
+        for unit in units
     ),
-    *_ratio("ldl_hdl_ratio", "ldl_hdl_ratio", "ldl", "hdl", "mg/dL", "mmol/L"),
-    *_ratio("tg_hdl_ratio", "tg_hdl_ratio", "triglycerides", "hdl", "mg/dL", "mmol/L"),
-    *_ratio("ag_ratio", "ag_ratio", "albumin", "globulin", "g/dL"),
-    *_ratio("ast_alt_ratio", "ast_alt_ratio", "ast", "alt", "U/L", "[IU]/L"),
-    *_ratio(
-        "bun_creatinine_ratio", "bun_creatinine_ratio", "bun", "creatinine", "mg/dL"
-    ),
-    Rule(
-        "globulin",
-        ("globulin", "g/dL"),
-        (("protein_total", "g/dL"), ("albumin", "g/dL")),
-        lambda protein, albumin: protein - albumin,
-        _SURE,
-        room=0.05,
-    ),
-    *_mass_and_moles(
+    *_difference("globulin", "protein_total", "albumin", {"g/dL": 0.05}),
+    *_difference(
         "bilirubin_indirect",
-        "bilirubin_indirect",
-        ("bilirubin_total", "bilirubin_direct"),
-        lambda total, direct: total - direct,
-        _SURE,
-        room=(0.05, 0.001),
+        "bilirubin_total",
+        "bilirubin_direct",
+        {"mg/dL": 0.05, "mmol/L": 0.001},
     ),
-    Rule(
-        "mcv",
-        ("mcv", "fL"),
-        (("hematocrit", "%"), ("rbc", "10*6/uL")),
-        lambda hct, rbc: 10 * hct / rbc if rbc else 0.0,
-        _SURE,
-        slack=0.05,
-    ),
-    Rule(
-        "mch",
-        ("mch", "pg"),
-        (("hemoglobin", "g/dL"), ("rbc", "10*6/uL")),
-        lambda hb, rbc: 10 * hb / rbc if rbc else 0.0,
-        _SURE,
-        slack=0.05,
-    ),
-    Rule(
-        "mchc",
-        ("mchc", "g/dL"),
-        (("hemoglobin", "g/dL"), ("hematocrit", "%")),
-        lambda hb, hct: 100 * hb / hct if hct else 0.0,
-        _SURE,
-        slack=0.05,
+    *(
+        _quotient(target, unit, above, below, times=times, slack=0.05)
+        for target, unit, above, below, times in (
+            ("mcv", "fL", ("hematocrit", "%"), ("rbc", "10*6/uL"), 10),
+            ("mch", "pg", ("hemoglobin", "g/dL"), ("rbc", "10*6/uL"), 10),
+            ("mchc", "g/dL", ("hemoglobin", "g/dL"), ("hematocrit", "%"), 100),
+        )
     ),
     *(
         Rule(
@@ -178,16 +154,12 @@ RULES: tuple[Rule, ...] = (
         for unit in ("mmol/L", "meq/L")
     ),
     *(
-        Rule(
-            "iron_saturation",
-            ("iron_saturation", "%"),
-            (("iron", unit), ("tibc", unit)),
-            lambda iron, tibc: 100 * iron / tibc if tibc else 0.0,
-            _SURE,
-            slack=0.03,
-            room=0.6,
+        _quotient(target, "%", (part, unit), (whole, unit), times=100, room=0.6)
+        for target, part, whole, unit in (
+            ("iron_saturation", "iron", "tibc", "ug/dL"),
+            ("iron_saturation", "iron", "tibc", "umol/L"),
+            ("psa_free_percent", "psa_free", "psa", "ng/mL"),
         )
-        for unit in ("ug/dL", "umol/L")
     ),
     *(
         Rule(
@@ -229,15 +201,6 @@ RULES: tuple[Rule, ...] = (
         room=1,
     ),
     Rule(
-        "psa_free_percent",
-        ("psa_free_percent", "%"),
-        (("psa_free", "ng/mL"), ("psa", "ng/mL")),
-        lambda free, total: 100 * free / total if total else 0.0,
-        _SURE,
-        slack=0.03,
-        room=0.6,
-    ),
-    Rule(
         "calcium_corrected",
         ("calcium_corrected", "mg/dL"),
         (("calcium", "mg/dL"), ("albumin", "g/dL")),
@@ -245,12 +208,11 @@ RULES: tuple[Rule, ...] = (
         _LIKELY,
         room=0.3,
     ),
-    Rule(
+    _quotient(
         "acr",
-        ("acr", "mg/g{creat}"),
-        (("microalbumin", "mg/L"), ("creatinine", "g/L")),
-        lambda albumin, creatinine: albumin / creatinine if creatinine else 0.0,
-        _SURE,
+        "mg/g{creat}",
+        ("microalbumin", "mg/L"),
+        ("creatinine", "g/L"),
         slack=0.04,
         specimen="urine",
     ),

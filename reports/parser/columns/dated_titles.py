@@ -11,11 +11,7 @@ from itertools import pairwise
 
 from reports.parser.columns.table_titles import Title
 from reports.parser.columns.titles import read_column_titles
-from reports.parser.layout.lines import (
-    Cell,
-    Line,
-    build_line_from_words,
-)
+from reports.parser.layout.lines import Cell, Line, build_line_from_words
 from reports.parser.text.dates import is_date_title, parse_dates_in_same_order
 from reports.parser.text.fields import is_unit, split_value_cell
 from reports.parser.text.ranges import looks_like_range

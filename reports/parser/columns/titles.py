@@ -177,7 +177,7 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
     named = any(title.role is Role.NAME for title in titles)
     values = [title for title in titles if title.role is Role.VALUE]
     if not values:
-        return _add_value(titles, unknown)
+        return titles
     added = []
     whole = Role.RANGE in {title.role for title in titles}
     for title in unknown:
@@ -197,19 +197,6 @@ def _add_unknown(titles: list[Title], unknown: list[Title]) -> list[Title]:
         if first.role is Role.OTHER and first.x0 < values[0].x0:
             titles = [Title(Role.NAME, "", first.x0, first.x1), *titles[1:]]
     return sorted([*titles, *added], key=lambda title: title.x0)
-
-
-def _add_value(titles: list[Title], unknown: list[Title]) -> list[Title]:
-    """Give the results to the one unknown title between the names and the rest."""
-    roles = [title.role for title in titles]
-    if roles[0] is not Role.NAME or not {Role.UNIT, Role.RANGE} <= set(roles):
-        return titles
-    ends = min(t.x0 for t in titles if t.role in (Role.UNIT, Role.RANGE))
-    between = [t for t in unknown if titles[0].x1 < t.x0 < ends]
-    if len(between) != 1:
-        return titles
-    value = replace(between[0], role=Role.VALUE)
-    return sorted([*titles, value], key=lambda title: title.x0)
 
 
 def has_column_title_word(line: Line) -> bool:

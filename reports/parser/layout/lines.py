@@ -5,7 +5,7 @@ Pure geometry: no word is read here, only measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
@@ -300,3 +300,15 @@ def clip_lines_to_columns(
                 build_line_from_words(inside, page=line.page, drawn=line.drawn)
             )
     return clipped
+
+
+def drop_words_from_lines(lines: Iterable[Line], taken: Set[int]) -> list[Line]:
+    """Return what is left of lines without some words, each by its identity."""
+    left = []
+    for line in lines:
+        words = [word for word in line.words if id(word) not in taken]
+        if len(words) == len(line.words):
+            left.append(line)
+        elif words:
+            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
+    return left

@@ -167,9 +167,7 @@ class _TextReader:
     """Walks one text page. Calls into pdfium per token, not per character."""
 
     def __init__(
-        self,
-        raw: pdfium_c.FPDF_TEXTPAGE,
-        bounds: tuple[float, float, float, float],
+        self, raw: pdfium_c.FPDF_TEXTPAGE, bounds: tuple[float, float, float, float]
     ) -> None:
         self._raw = raw
         self._left, self._bottom, self._right, self._top = bounds

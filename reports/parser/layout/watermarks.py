@@ -8,9 +8,7 @@ from reports.parser.pages import Word
 from reports.parser.text.values import is_numeric_value
 
 
-def drop_watermark_words(
-    words: list[tuple[Word, bool, int]],
-) -> list[tuple[Word, int]]:
+def drop_watermark_words(words: list[tuple[Word, bool, int]]) -> list[tuple[Word, int]]:
     """Drop large faint words, and faint words over other words.
 
     Takes words with whether they are faint and where the sign before them is, and

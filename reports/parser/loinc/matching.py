@@ -346,10 +346,7 @@ def judge_loinc_match_certainty(
 
 
 def build_loinc_match(
-    candidate: Candidate,
-    *,
-    display_name: str | None,
-    aliases: tuple[str, ...] = (),
+    candidate: Candidate, *, display_name: str | None, aliases: tuple[str, ...] = ()
 ) -> LoincMatch:
     """Return a candidate as the report has it."""
     return LoincMatch(

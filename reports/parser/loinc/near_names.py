@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
+from reports.parser.word_lists import read_word_lists
+
 from .catalogue import (
     Catalogue,
     Sense,
@@ -29,47 +31,7 @@ _LETTER = re.compile(r"[a-z]|[ivx]+")
 _SMALL = frozenset(("de", "di", "do", "du", "in", "of", "the", "la", "le"))
 
 # Words whose presence on one side only makes two near spellings different tests.
-_DECIDING = (
-    "free",
-    "total",
-    "indirect",
-    "direct",
-    "ioni",
-    "unconj",
-    "conj",
-    "igg",
-    "igm",
-    "iga",
-    "ige",
-    "non",
-    "fasting",
-    "hdl",
-    "vldl",
-    "index",
-    "urine",
-    "anti",
-    "receptor",
-    "binding",
-    "reverse",
-    "corrected",
-    "saturation",
-    "transfer",
-    "sulfate",
-    "micro",
-    "pro",
-    "abs",
-    "%",
-    "#",
-    "volume",
-    "width",
-    "peak",
-    "trough",
-    "auto",
-    "lactin",
-    "creatin",
-    "post",
-    "group",
-)
+_DECIDING = read_word_lists("words.txt")["deciding"]
 
 
 @lru_cache(maxsize=1)

@@ -7,17 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from reports.parser.layout.lines import (
-    Cell,
-    Line,
-    build_cell,
-    clip_lines_to_columns,
-)
+from reports.parser.layout.lines import Cell, Line, build_cell, clip_lines_to_columns
 from reports.parser.rows.row import Section
-from reports.parser.rows.wording import (
-    clean_printed_name,
-    may_name_a_test,
-)
+from reports.parser.rows.wording import clean_printed_name, may_name_a_test
 from reports.parser.text.fields import (
     find_unit_in_range,
     is_laboratory_mark,
@@ -30,10 +22,7 @@ from reports.parser.text.ranges import (
     looks_like_range,
     strip_range_label,
 )
-from reports.parser.text.values import (
-    is_numeric_value,
-    is_worded_value,
-)
+from reports.parser.text.values import is_numeric_value, is_worded_value
 
 _MOST_WORDS = 12
 _LETTER = re.compile(r"[^\W\d_]")

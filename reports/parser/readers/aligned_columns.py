@@ -9,17 +9,10 @@ from itertools import pairwise
 from reports.parser.readers.aligned_cells import Level, Part
 from reports.parser.rows.row import Row
 from reports.parser.text.dates import is_date_title
-from reports.parser.text.fields import (
-    split_value_cell,
-)
-from reports.parser.text.ranges import (
-    Bounds,
-    parse_range_bounds,
-)
+from reports.parser.text.fields import split_value_cell
+from reports.parser.text.ranges import Bounds, parse_range_bounds
 from reports.parser.text.roles import Role, find_column_role
-from reports.parser.text.values import (
-    parse_printed_number,
-)
+from reports.parser.text.values import parse_printed_number
 
 # Of the anchors, with a cell in a column.
 _SHARE = 0.4

@@ -11,10 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.layout.lines import (
-    CELL_GAP,
-    Line,
-)
+from reports.parser.layout.lines import CELL_GAP, Line
 from reports.parser.pages import Word
 from reports.parser.readers.aligned_cells import Level, Part, clip_levels, cut_line
 from reports.parser.readers.aligned_columns import Columns, find_columns, find_strips
@@ -31,10 +28,7 @@ from reports.parser.rows.wording import (
     split_name_and_flag,
     strip_superscript_from_name,
 )
-from reports.parser.text.fields import (
-    Fields,
-    is_unit,
-)
+from reports.parser.text.fields import Fields, is_unit
 from reports.parser.text.not_names import (
     is_prose,
     is_test_method,
@@ -42,10 +36,7 @@ from reports.parser.text.not_names import (
 )
 from reports.parser.text.ranges import is_plain_numeric_range, is_range_cut_off
 from reports.parser.text.roles import Role
-from reports.parser.text.values import (
-    is_numeric_value,
-    is_worded_value,
-)
+from reports.parser.text.values import is_numeric_value, is_worded_value
 
 # Of the lines of a table with a known test, and of each of several side by side.
 _FEWEST, _PAIR = 3, 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reports.parser.layout.lines import Cell, Line, build_cell
 from reports.parser.pages import Word
@@ -18,7 +18,6 @@ from reports.parser.rows.row import (
     Row,
     Section,
     add_labeled_range_to_row,
-    replace_row_flag,
     replace_row_range_text,
     replace_row_unit,
 )
@@ -244,7 +243,7 @@ def _read_card(card: _Card) -> Row | None:
     if unit and fields.units is None:
         row.name_text, row.fields = name, replace_row_unit(fields, unit, row.name[-1:])
     if flag and fields.flag is None:
-        row.fields = replace_row_flag(fields, flag)
+        row.fields = replace(fields, flag=flag)
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row

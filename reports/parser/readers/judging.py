@@ -12,16 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.layout.lines import (
-    CELL_GAP,
-    Line,
-    split_words_into_cells,
-)
+from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
 from reports.parser.readers.aligned_columns import is_far_from_range
 from reports.parser.readers.aligned_tables import read_rows_in_aligned_columns
 from reports.parser.readers.patterns import propose_rows_in_patterns
 from reports.parser.rows.grammar import swallows_row
-from reports.parser.rows.row import Row, Section, list_words_of_fields
+from reports.parser.rows.row import Row, Section, list_used_words, list_words_of_fields
 from reports.parser.rows.settling import drop_serial_numbers_from_names
 from reports.parser.rows.wording import (
     clean_printed_name,
@@ -74,7 +70,7 @@ def judge_rows_of_page(
         rows = _judge_aligned_tables(rows, lines, section)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
-    return _settle(rows, proposed, section, _is_whole)
+    return _settle(rows, proposed, section, is_whole_row)
 
 
 def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line], section: Section) -> bool:
@@ -97,7 +93,7 @@ def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line], section: Section) -
 def _is_odd(row: Row) -> bool:
     """Whether the fields of a row look like those of another column."""
     fields = row.fields
-    mixed = fields.range and not fields.units and not _is_range(fields.range)
+    mixed = fields.range and not fields.units and not is_range(fields.range)
     united = not fields.units or is_unit(fields.units)
     cut_off = is_range_cut_off(fields.range or "")
     return bool(mixed or not united or cut_off or any(slip(row) for slip in _SLIPS))
@@ -128,8 +124,12 @@ def _judge_aligned_tables(
     """Return rows beside those of tables that need no titles."""
     for table in read_rows_in_aligned_columns(lines, Section(section.is_known)):
         # A table of which no other reader has a row must speak for itself.
-        shared = not rows or not used_words(rows).isdisjoint(used_words(table))
-        rows = _settle(rows, table, section, _Table(table).has if shared else _is_whole)
+        shared = not rows or not list_used_words(rows).isdisjoint(
+            list_used_words(table)
+        )
+        rows = _settle(
+            rows, table, section, _Table(table).has if shared else is_whole_row
+        )
     return rows
 
 
@@ -197,11 +197,6 @@ def _is_in_column(x0: float, starts: Sequence[float]) -> bool:
     return sum(abs(x0 - start) < 1 for start in starts) > len(starts) / 2
 
 
-def used_words(rows: Sequence[Row]) -> set[int]:
-    """Return the words of rows, each by its identity."""
-    return {word for row in rows for word in _words(row)}
-
-
 def _words(row: Row) -> Iterable[int]:
     return map(id, (*row.name, *list_words_of_fields(row.fields)))
 
@@ -209,7 +204,7 @@ def _words(row: Row) -> Iterable[int]:
 def _lines_not_explained(rows: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
     """Return the lines with a number that no sound row has, or with half a name."""
     sound = [row for row in rows if not _swallows(row)]
-    used = used_words(sound)
+    used = list_used_words(sound)
     halves = {id(row.name[0]) for row in sound if _is_half_named(row)}
     return [
         line
@@ -311,7 +306,7 @@ def _plausibility(
         1.0
         + 2.0 * section.knows(row.test_name)
         + is_unit(fields.units or "")
-        + 0.5 * (bool(fields.range) + _is_range(fields.range or ""))
+        + 0.5 * (bool(fields.range) + is_range(fields.range or ""))
         + _INK * (len(row.name) + len(list_words_of_fields(fields)))
         - 0.5 * is_range_cut_off(fields.range or "")
         - _SLIP * sum(is_slip(row) for is_slip in slips)
@@ -358,7 +353,7 @@ class _Table:
     def has(self, row: Row, section: Section) -> bool:
         """Return whether a row needs no other reading to be believed."""
         fields = row.fields
-        united, ranged = is_unit(fields.units or ""), _is_range(fields.range or "")
+        united, ranged = is_unit(fields.units or ""), is_range(fields.range or "")
         if is_sentence_part(row.test_name) or not is_numeric_value(fields.value):
             return False
         own = set(_words(row))
@@ -375,19 +370,20 @@ class _Table:
         return usual and (united or ranged) and known
 
 
-def _is_whole(row: Row, section: Section) -> bool:
+def is_whole_row(row: Row, section: Section) -> bool:
     """Return whether a row needs no table to be believed."""
     fields = row.fields
     return (
         is_unit(fields.units or "")
-        and _is_range(fields.range or "")
+        and is_range(fields.range or "")
         and is_exact_value(fields.value)
         and not is_sentence_part(row.test_name)
         and section.knows(row.test_name)
     )
 
 
-def _is_range(text: str) -> bool:
+def is_range(text: str) -> bool:
+    """Return whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
     return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
 
 

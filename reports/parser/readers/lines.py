@@ -12,17 +12,13 @@ from reports.parser.rows.announced import (
     are_ranges_above_rows,
     find_range_among_cells,
     is_range_label_line,
-    is_row_value_part_of_range,
-    take_range_beside_card_name,
     take_range_between_name_and_value,
-    take_row_range_from_line_above,
 )
 from reports.parser.rows.continuation import (
     is_unit_below_value,
     take_row_unit_from_line_below,
 )
 from reports.parser.rows.grammar import settle_fields_by_grammar
-from reports.parser.rows.naming import is_printed_smaller_than_name
 from reports.parser.rows.pairs import read_percentage_and_count_pair
 from reports.parser.rows.row import (
     Row,
@@ -59,17 +55,19 @@ from reports.parser.text.not_names import (
 )
 from reports.parser.text.ranges import looks_like_range
 from reports.parser.text.roles import Role, find_column_role
-from reports.parser.text.values import is_numeric_value
+from reports.parser.text.values import is_numeric_value, is_worded_value
 
 _DATED = 3
 _IN_COLUMN = 2.5
 _LEAST_FINDINGS = 3
-_SMALLER = 0.9
 _DATE_OR_TIME = re.compile(
     r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
 )
 _OPEN_SPAN = re.compile(r"(?<![^\W_])[\d.,]*\d\s*[-–—]$")
 _FINDING = re.compile(r"(?i)(?:not )?detected|(?:non[- ]?)?reactive|positive|negative")
+_ENDS, _OPEN_ENDS = frozenset("–-)]"), frozenset("<>≤≥=([–-")
+_GOES_ON = re.compile(r"[-–]\s*\d")
+_SMALLER = 0.9
 _CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
 
 
@@ -82,30 +80,19 @@ class LooseReader:
 
     def read(self, lines: Sequence[Line]) -> None:
         candidates: list[tuple[Line, Row | None]] = []
-        above: Line | None = None
         for n, line in enumerate(lines):
             row = self._candidate(line)
-            if row is not None and is_row_value_part_of_range(row):
-                row = None
             if row is not None and not row.fields.range:
                 take_range_between_name_and_value(row)
             if row is None:
                 row = self._again(line, candidates[-2:])
-            else:
-                row = self._again_beside_method(row, candidates[-1:]) or row
-            if row is None and not (candidates and candidates[-1][1]):
-                row = self._card(line, above, lines[n + 1 : n + 2])
+            if row is None and n and candidates[-1][1] is None:
+                row = self._card(line, lines[n - 1], lines[n + 1 : n + 2])
             candidates.append((line, row))
-            above = line
         edges = [
             (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
             for _, row in candidates
             if row is not None
-        ]
-        findings = [
-            row.fields.value_words[0].x0
-            for _, row in candidates
-            if row is not None and _FINDING.fullmatch(row.fields.value)
         ]
         usual = _usual_size(row for _, row in candidates if row is not None)
         explaining = False
@@ -132,7 +119,7 @@ class LooseReader:
             if not known and _is_small_print(row, usual):
                 continue
             score = self._score(row, edges, known=known)
-            score += _IN_COLUMN if _is_of_column(row, findings) else 0
+            score += _IN_COLUMN if _is_of_column(row, edges, known=known) else 0
             if not row.fields.range and is_range_label_line(lines[n + 1 : n + 2]):
                 score += 2
             if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
@@ -150,8 +137,6 @@ class LooseReader:
                 score += 1
             if not known and below is not None and self._is_between(row, below):
                 score += 2
-            if over and n and candidates[n - 1][1] is None:
-                take_row_range_from_line_above(row, candidates[n - 1][0])
             if explaining and not is_exact_value(row.fields.value):
                 score -= 2
             if score >= (7.0 if explaining else 5.0):
@@ -196,30 +181,23 @@ class LooseReader:
         last.fields = add_labeled_range_to_row(last.fields, text, words)
         return True
 
-    def _card(
-        self, line: Line, above: Line | None, below: Sequence[Line]
-    ) -> Row | None:
+    def _card(self, line: Line, above: Line, below: Sequence[Line]) -> Row | None:
         """A value with its unit under a name that has a line of its own."""
-        if above is None or line.middle - above.middle > 2.6 * above.size:
+        first = above.cells[0]
+        near = line.middle - above.middle <= 2.6 * above.size
+        if not near or first.x0 > line.cells[0].x1 or len(first.words) > 8:
             return None
-        name = clean_printed_name(above.cells[0].text)
-        if not may_name_a_test(name) or len(above.cells[0].words) > 8:
+        if not may_name_a_test(clean_printed_name(first.text)) or is_test_method(
+            first.text
+        ):
             return None
-        if is_test_method(above.cells[0].text):
-            return None
-        if above.cells[0].x0 > line.cells[0].x1:
-            return None
-        cells = join_unfinished_cells(line.tight_cells)
-        fields = classify_value_cells(cells)
+        fields = classify_value_cells(join_unfinished_cells(line.tight_cells))
         if fields is None or not (fields.units or fields.range):
             return None
-        if not is_numeric_value(fields.value):
-            return None
-        row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
-        if not fields.range and len(above.cells) > 1:
-            take_range_beside_card_name(row, above.cells[1:])
+        row = Row(line.page, list(first.words), fields, line, titled=False)
         sure = bool(fields.units) and is_range_label_line(below)
-        return row if sure or self._section.knows(name) else None
+        known = sure or self._section.knows(row.test_name)
+        return row if known and is_numeric_value(fields.value) else None
 
     def _again(
         self, line: Line, above: Sequence[tuple[Line, Row | None]]
@@ -230,20 +208,6 @@ class LooseReader:
             return None
         fields = classify_value_cells(join_unfinished_cells(line.tight_cells))
         return repeat_row_in_other_unit(last, line, fields) if fields else None
-
-    def _again_beside_method(
-        self, row: Row, above: Sequence[tuple[Line, Row | None]]
-    ) -> Row | None:
-        """The row above in another unit, with its method where a name would stand."""
-        last = above[0][1] if above else None
-        if last is None or self._section.knows(row.test_name):
-            return None
-        if not (
-            is_printed_smaller_than_name(row.name, last.name)
-            or is_test_method(row.test_name)
-        ):
-            return None
-        return repeat_row_in_other_unit(last, row.line, row.fields, first=False)
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
@@ -258,7 +222,6 @@ class LooseReader:
         words = _strip_status(words, line.cells)
         while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
             words = words[1:]
-        words = self._name_first(words, line)
         while len(words) > 2 and _is_mark_before(words[0].text):
             words = words[1:]
         best: tuple[float, Row] | None = None
@@ -294,21 +257,6 @@ class LooseReader:
                 row = Row(line.page, words[:n], fields, line, titled=False)
                 best = (worth, row)
         return best[1] if best else None
-
-    def _name_first(self, words: list[Word], line: Line) -> list[Word]:
-        """'139 mmol/L  Sodium  136 - 145' with the name in front of its value."""
-        cells = split_words_into_cells(words, gap=line.tight)
-        if len(cells) < 2 or not cells[0].text[:1].isdigit():
-            return words
-        value, unit, _, spread = split_value_cell(cells[0].text)
-        if unit is None or spread or not is_numeric_value(value):
-            return words
-        name = clean_printed_name(cells[1].text)
-        if not may_name_a_test(name):
-            return words
-        if not self._section.knows(name):
-            return words
-        return [word for n in (1, 0, *range(2, len(cells))) for word in cells[n].words]
 
     def _score(
         self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
@@ -352,12 +300,16 @@ def _is_mark_before(text: str) -> bool:
     return is_laboratory_mark(text) or text in ("^", "v")
 
 
-def _is_of_column(row: Row, findings: Sequence[float]) -> bool:
-    """Whether a row without unit and range finds something, as others over it do."""
-    if row.fields.units or row.fields.range or not _FINDING.fullmatch(row.fields.value):
+def _is_of_column(
+    row: Row, edges: Sequence[tuple[float, float]], *, known: bool
+) -> bool:
+    """Whether a row without unit and range finds something, under other values."""
+    fields = row.fields
+    finds = is_worded_value if known else _FINDING.fullmatch
+    if fields.units or fields.range or not finds(fields.value):
         return False
-    x0 = row.fields.value_words[0].x0
-    return sum(1 for x in findings if abs(x - x0) < 2) >= _LEAST_FINDINGS
+    x0 = fields.value_words[0].x0
+    return sum(1 for x, _ in edges if abs(x - x0) < 2) >= _LEAST_FINDINGS
 
 
 def _usual_size(rows: Iterable[Row]) -> float:
@@ -405,10 +357,10 @@ def join_unfinished_cells(cells: Sequence[Cell]) -> list[list[Word]]:
     held: list[list[Word]] = []
     for cell in cells:
         last, first = held[-1][-1].text if held else "", cell.words[0].text
-        ends = re.match(r"[–-]$|[)\]]$", first) or (
-            re.match(r"[-–]\s*\d", first) and last[-1:].isdigit()
+        ends = first in _ENDS or (
+            last[-1:].isdigit() and _GOES_ON.match(first) is not None
         )
-        if held and (ends or re.search(r"[<>≤≥=(\[–-]$", last)):
+        if held and (ends or last[-1:] in _OPEN_ENDS):
             held[-1].extend(cell.words)
         else:
             held.append(list(cell.words))

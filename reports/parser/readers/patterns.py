@@ -127,10 +127,7 @@ def _may_begin_name(words: Sequence[Word], n: int, *, tight: float) -> bool:
 
 
 def _read(
-    line: Line,
-    name: list[Word],
-    words: list[Word],
-    section: Section,
+    line: Line, name: list[Word], words: list[Word], section: Section
 ) -> list[Row]:
     """Return the row of a known test with a number in a unit or in a range."""
     name, flag = split_name_and_flag(strip_superscript_from_name(name))
@@ -142,6 +139,8 @@ def _read(
 
 def _cut_in_two_units(words: list[Word], flag: str | None) -> list[Fields | None]:
     """Return what words say in one unit and again in another: '5.2 % 33 mmol/mol'."""
+    if sum(map(_is_number, words)) < 2 or sum(is_unit(w.text) for w in words) < 2:
+        return []
     for n in range(2, len(words) - 1):
         both = [cut_words_by_role(part, Fields()) for part in (words[:n], words[n:])]
         printed = [(found.units or "") for found in both if found]

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from reports.parser.layout.lines import Line, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.rows.naming import split_flag_word_from_name
 from reports.parser.rows.reading import read_row_fields_by_column
-from reports.parser.rows.row import (
-    Parts,
-    Row,
-    Section,
-    add_labeled_range_to_row,
-    replace_row_flag,
-)
+from reports.parser.rows.row import Parts, Row, Section, add_labeled_range_to_row
 from reports.parser.rows.wording import (
     clean_printed_name,
     has_panel_heading_word,
@@ -161,7 +156,7 @@ def _row(
         )
     words, flag = split_flag_word_from_name(words, section)
     if flag and fields.flag is None:
-        fields = replace_row_flag(fields, flag)
+        fields = replace(fields, flag=flag)
     text = clean_printed_name(join_word_texts(words))
     if (
         not may_name_a_test(text)

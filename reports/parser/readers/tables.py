@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from reports.parser.columns.dated_titles import (
@@ -32,6 +33,7 @@ class TitledPart:
 def find_table_title_lines(lines: Sequence[Line]) -> list[TitledPart]:
     """Return the title lines of a page, from top to bottom."""
     tables: list[TitledPart] = []
+    read = cache(lambda start, end: read_column_titles(lines[start:end]))
     n = 0
     while n < len(lines):
         pair = lines[n : n + 2]
@@ -52,7 +54,7 @@ def find_table_title_lines(lines: Sequence[Line]) -> list[TitledPart]:
             if depth > 1 and find_column_role(group[0].text) is Role.FLAG:
                 break
             stacked = depth > 1 and best is None and not within
-            if stacked and read_column_titles(group[-1:]):
+            if stacked and read(n + depth - 1, n + depth):
                 break
             if (
                 best
@@ -60,12 +62,10 @@ def find_table_title_lines(lines: Sequence[Line]) -> list[TitledPart]:
                 and is_explanation_table_title(group[-1].text)
             ):
                 break
-            titles = read_column_titles(group)
+            titles = read(n, n + depth)
             if titles:
                 worth = len({t.role for t in titles} - {Role.OTHER})
-                if best is None or (
-                    worth > best[0] and not _adds_name(best[1], titles)
-                ):
+                if best is None or worth > best[0]:
                     best = (worth, titles, depth)
         if best is None:
             titles, depth = read_date_column_titles(lines[n : n + 4])
@@ -104,12 +104,6 @@ def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
 def _are_whole(titles: Sequence[Title]) -> bool:
     """Whether titles name all that a row of results has."""
     return {t.role for t in titles} >= {Role.NAME, Role.VALUE, Role.UNIT, Role.RANGE}
-
-
-def _adds_name(upper: Sequence[Title], both: Sequence[Title]) -> bool:
-    """Whether a line below titles has one more of names: a heading, not a title."""
-    names = [sum(1 for t in titles if t.role is Role.NAME) for titles in (upper, both)]
-    return 0 < names[0] < names[1]
 
 
 def _interleave(lines: Sequence[Line]) -> bool:

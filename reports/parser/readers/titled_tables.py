@@ -14,7 +14,6 @@ from reports.parser.layout.lines import Line, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.readers.centred_tables import (
     are_row_cells_vertically_centred,
-    join_stacked_row_lines,
     join_vertically_centred_row_lines,
 )
 from reports.parser.rows.continuation import Continuation, take_row_unit_from_line_below
@@ -22,8 +21,6 @@ from reports.parser.rows.cutting import (
     infer_roles_of_unknown_columns,
     read_separate_signs_as_flags,
     split_line_by_column_role,
-    split_values_by_unit,
-    take_result_left_of_dated_column,
 )
 from reports.parser.rows.evidence import Evidence
 from reports.parser.rows.naming import (
@@ -31,7 +28,6 @@ from reports.parser.rows.naming import (
     split_flag_word_from_name,
     split_name_and_unit,
     split_percentage_from_name,
-    take_row_name_from_line_above,
     take_wrapped_name_start_from_line_above,
 )
 from reports.parser.rows.reading import read_row_fields_by_column
@@ -41,10 +37,8 @@ from reports.parser.rows.row import (
     Section,
     add_labeled_range_to_row,
     repeat_row_in_other_unit,
-    replace_row_flag,
     replace_row_range_text,
     replace_row_unit,
-    replace_row_value,
     split_row_with_two_units,
 )
 from reports.parser.rows.wording import (
@@ -94,11 +88,9 @@ class TableReader:
     def read(self, lines: Sequence[Line]) -> None:
         self._strip = infer_roles_of_unknown_columns(lines, self._strip)
         cut = [(line, split_line_by_column_role(line, self._strip)) for line in lines]
-        cut = join_stacked_row_lines(cut)
         if are_row_cells_vertically_centred(cut):
             cut = join_vertically_centred_row_lines(cut)
-        cut = take_result_left_of_dated_column(cut, self._strip)
-        cut = split_values_by_unit(read_separate_signs_as_flags(cut), self._strip)
+        cut = read_separate_signs_as_flags(cut)
         for line, parts in join_wrapped_names(cut, self._section):
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):
@@ -184,7 +176,7 @@ class TableReader:
             name_words, flag = split_flag_word_from_name(name_words, self._section)
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
-            row.fields = replace_row_flag(fields, flag)
+            row.fields = replace(fields, flag=flag)
         self._split_name_unit(row)
         if not self._judge(row):
             return False
@@ -298,23 +290,20 @@ class TableReader:
                 and not is_numeric_value(last.fields.value)
                 and is_result_value(joined)
             ):
-                last.fields = replace_row_value(last.fields, joined, fields.value_words)
+                both = (*last.fields.value_words, *fields.value_words)
+                last.fields = replace(last.fields, value=joined, value_words=both)
                 return True
         return False
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
-        named = take_row_name_from_line_above(
-            row, self._pending[-1:], self._section, after=self.rows[-1:]
-        )
-        if named is not None:
-            row = named
-            self._pending.pop()
         name = row.test_name
         if not may_name_a_test(name) and not self._section.times(name):
             return False
         fields = row.fields
-        if is_unit(fields.value) and not is_result_value(fields.value):
+        if all(map(is_unit, fields.value.split())) and not is_result_value(
+            fields.value
+        ):
             return False
         if is_several_numbers(fields.value):
             # Of columns that could not be told apart: no one printed the two as one.
@@ -326,16 +315,16 @@ class TableReader:
             join_word_texts(row.name), fields
         ):
             return False
-        score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
-        if score < needed:
-            wrapped = self._from_above(row)
-            if wrapped is None or self._weigh(wrapped) < needed:
-                return False
-            row = wrapped
-        else:
-            row = self._from_above(row) or row
+        row = (
+            take_wrapped_name_start_from_line_above(
+                row, self._pending[-1:], self._section
+            )
+            or row
+        )
         row.score = self._weigh(row)
+        if row.score < needed:
+            return False
         row.panel = self._section.panel
         row.specimen = self._section.specimen
         if row.columns.get(Role.SPECIMEN):
@@ -347,11 +336,6 @@ class TableReader:
         self.rows.append(row)
         self._evidence.note(row)
         return True
-
-    def _from_above(self, row: Row) -> Row | None:
-        return take_wrapped_name_start_from_line_above(
-            row, self._pending[-1:], self._section
-        )
 
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from reports.parser.layout.lines import Line
 from reports.parser.pages import Word
 from reports.parser.readers.lines import LooseReader
-from reports.parser.rows.row import KnownName, Row, Section, list_words_of_fields
+from reports.parser.rows.row import KnownName, Row, Section, list_used_words
 from reports.parser.text.not_names import (
     is_explanation_table_title,
     starts_explanation_section,
@@ -24,12 +24,7 @@ def find_unread_result_lines(
     rows: all that were read, also those that are left out as repeats. A line counts
     that has a known name and a bare number or finding with a unit or a range.
     """
-    # By identity: to compare words costs more than all else here.
-    used = {
-        id(word)
-        for row in rows
-        for word in (*row.name, *list_words_of_fields(row.fields))
-    }
+    used = list_used_words(rows)
     reader = LooseReader(Section(is_known))
     stretches: list[list[Word]] = []
     last: Line | None = None

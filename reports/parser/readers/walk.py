@@ -15,18 +15,15 @@ from reports.parser.layout.lines import (
     Line,
     build_line_from_words,
     clip_lines_to_columns,
+    drop_words_from_lines,
     join_lines_at_same_height,
 )
 from reports.parser.pages import Page
 from reports.parser.readers.cards import read_rows_in_cards
-from reports.parser.readers.judging import judge_rows_of_page
+from reports.parser.readers.judging import is_range, is_whole_row, judge_rows_of_page
 from reports.parser.readers.lines import LooseReader
 from reports.parser.readers.prose import read_rows_in_paragraphs
 from reports.parser.readers.records import read_rows_in_labelled_records
-from reports.parser.readers.scales import (
-    read_rows_in_scales,
-    take_row_ranges_from_scale_ends,
-)
 from reports.parser.readers.side_by_side_tables import (
     find_side_by_side_tables_start,
     split_side_by_side_tables,
@@ -40,14 +37,10 @@ from reports.parser.rows.blocks import (
     separate_range_blocks_from_lines,
 )
 from reports.parser.rows.drawings import drop_chart_axis_lines, drop_status_badge_lines
-from reports.parser.rows.implied import (
-    infer_columns_without_titles,
-    merge_rows_with_column_readings,
-)
 from reports.parser.rows.medication import drop_medication_lines
-from reports.parser.rows.row import KnownName, Row, Section, list_words_of_fields
-from reports.parser.rows.wording import is_exact_value, is_section_heading
-from reports.parser.text.fields import find_unit_in_range, split_value_cell
+from reports.parser.rows.row import KnownName, Row, Section, list_used_words
+from reports.parser.rows.wording import is_section_heading
+from reports.parser.text.fields import split_value_cell
 from reports.parser.text.not_names import (
     is_explanation_table_title,
     starts_explanation_section,
@@ -57,18 +50,14 @@ from reports.parser.text.roles import Role, is_name_column_title
 from reports.parser.text.values import is_numeric_value
 
 # Of rows below a titled table that stand in no column of it.
-_LEAST_LEFT = 2
-_LEAST_WORDS = 4
-_SURE_ABOVE = 4
+_LEAST_LEFT, _LEAST_WORDS, _SURE_LEFT = 2, 4, 8
 _LEAST_TITLES = 4
-_SURE_LEFT = 8
 _OR = frozenset({"soit", "ou", "or", "=", "entspricht", "entspr."})
 # Forms of a page without titles, the one that asks most of its rows first.
 _READERS = (
     read_rows_in_paragraphs,
     read_rows_in_labelled_records,
     read_rows_in_transposed_tables,
-    read_rows_in_scales,
     read_rows_in_cards,
 )
 
@@ -102,11 +91,10 @@ class _Walker:
             known = len(self.rows)
             self._walk_titled(self._titles, lines[:start], page, carried=True)
             if len(self.rows) == known and not tables:
-                self._walk_untitled(lines, page)
+                self._walk_untitled(lines)
         elif not tables:
-            self._walk_untitled(lines, page)
+            self._walk_untitled(lines)
         elif start > 0:
-            self._read_above(lines[:start])
             self._note_panel_above(lines[:start])
         for n, table in enumerate(tables):
             end = tables[n + 1].start if n + 1 < len(tables) else len(lines)
@@ -121,7 +109,7 @@ class _Walker:
                 own = find_side_by_side_tables_start(body, self._section)
             self._walk_titled(self._titles, body[:own], page, carried=False)
             if own < len(body):
-                self._walk_untitled(body[own:], page)
+                self._walk_untitled(body[own:])
         if self._titles:
             self._read_left(lines, before)
         merge_range_bands_from_below(self.rows[before:], lines)
@@ -135,18 +123,14 @@ class _Walker:
         before: how many rows were there before this page.
         """
         own = self.rows[before:]
-        used = {
-            id(word)
-            for row in own
-            for word in (*row.name, *list_words_of_fields(row.fields))
-        }
+        used = list_used_words(own)
         left, blocks = separate_range_blocks_from_lines(
             _lines_left(lines, used | self._passed)
         )
         records = read_rows_in_labelled_records(left, self._section.copy())
         records = [row for row in records if row.score >= _SURE_LEFT]
         assign_range_blocks_to_rows(blocks, records)
-        left = _without(left, records)
+        left = drop_words_from_lines(left, list_used_words(records))
         labelled = any(_is_labelled(line) for line in left)
         tabular = sum(1 for line in left if _is_tabular(line))
         read: list[Row] = []
@@ -154,9 +138,11 @@ class _Walker:
             reader = LooseReader(self._section.copy())
             reader.read(left)
             read = [row for row in reader.rows if row.score >= _SURE_LEFT]
-        if sum(1 for line in left if _is_range(line.cells[-1].text)) >= _LEAST_LEFT:
-            read += read_rows_in_cards(_without(left, read), self._section.copy())
-        whole = [row for row in read if self._is_whole(row)]
+        if sum(1 for line in left if is_range(line.cells[-1].text)) >= _LEAST_LEFT:
+            read += read_rows_in_cards(
+                drop_words_from_lines(left, list_used_words(read)), self._section.copy()
+            )
+        whole = [row for row in read if is_whole_row(row, self._section)]
         names = {(row.test_name, row.fields.value) for row in own}
         found = [
             row
@@ -173,32 +159,9 @@ class _Walker:
         # Tables side by side are answered one after the other.
         abreast = tops != sorted(tops)
         both = [*own, *found]
-        self.rows[before:] = both if abreast else sorted(both, key=_top)
-
-    def _is_whole(self, row: Row) -> bool:
-        fields = row.fields
-        return (
-            bool(fields.units)
-            and is_numeric_value(fields.value)
-            and is_exact_value(fields.value)
-            and _is_range(fields.range or "")
-            and self._section.knows(row.test_name)
+        self.rows[before:] = (
+            both if abreast else sorted(both, key=lambda row: row.line.top)
         )
-
-    def _read_above(self, lines: Sequence[Line]) -> None:
-        """Rows above the first titles of the report: a few alone are its header."""
-        reader = LooseReader(self._section)
-        reader.read(lines)
-        sure = [row for row in reader.rows if row.score >= 7]
-        measured = [row for row in sure if self._is_measured(row)]
-        if len(sure) >= _SURE_ABOVE or len(measured) > 1:
-            self.rows.extend(sure)
-
-    def _is_measured(self, row: Row) -> bool:
-        """Whether a number of a known test, in its unit, stands right of its name."""
-        fields = row.fields
-        known = self._section.knows(row.test_name)
-        return known and bool(fields.units) and is_numeric_value(fields.value)
 
     def _note_panel_above(self, lines: Sequence[Line]) -> None:
         """The heading nearest above a table names its panel."""
@@ -237,7 +200,7 @@ class _Walker:
         self.rows.extend(table.rows)
         self._passed.update(id(word) for line in table.passed for word in line.words)
 
-    def _walk_untitled(self, lines: Sequence[Line], page: Page) -> None:
+    def _walk_untitled(self, lines: Sequence[Line]) -> None:
         """Records and cards first, then what stands in lines, table by table."""
         before = len(self.rows)
         lines = drop_status_badge_lines(
@@ -247,27 +210,12 @@ class _Walker:
         for read in _READERS:
             rows = read(lines, self._section)
             self.rows.extend(rows)
-            lines = _without(lines, rows)
+            lines = drop_words_from_lines(lines, list_used_words(rows))
         for strip in split_side_by_side_tables(lines, self._section):
-            self._walk_loose(strip, page)
-        assign_range_blocks_to_rows(blocks, self.rows[before:])
-        take_row_ranges_from_scale_ends(self.rows[before:])
-
-    def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
-        """Read rows by their form, then again by the columns they imply."""
-        before = self._section.copy()
-        reader = LooseReader(self._section)
-        reader.read(lines)
-        titles = infer_columns_without_titles(reader.rows)
-        if not titles:
+            reader = LooseReader(self._section)
+            reader.read(strip)
             self.rows.extend(reader.rows)
-            return
-        top = min(row.line.top for row in reader.rows)
-        body = [line for line in lines if line.top > top - 3 * line.size]
-        (strip,) = split_page_into_tables(titles, body, width=page.width)
-        table = TableReader(before, strip, carried=False)
-        table.read(body)
-        self.rows.extend(merge_rows_with_column_readings(reader.rows, table.rows))
+        assign_range_blocks_to_rows(blocks, self.rows[before:])
 
 
 def _lines_left(lines: Sequence[Line], used: set[int]) -> list[Line]:
@@ -278,31 +226,16 @@ def _lines_left(lines: Sequence[Line], used: set[int]) -> list[Line]:
 def _strip_alternative_word(line: Line) -> Line:
     """A line that gives a result again, without the word that says so: 'soit 5,66'."""
     first, *words = line.words
-    again = words and first.text in _OR and is_numeric_value(words[0].text)
-    return (
-        build_line_from_words(words, page=line.page, drawn=line.drawn)
-        if again
-        else line
-    )
-
-
-def _top(row: Row) -> float:
-    return row.line.top
+    if words and first.text in _OR and is_numeric_value(words[0].text):
+        return build_line_from_words(words, page=line.page, drawn=line.drawn)
+    return line
 
 
 def _is_tabular(line: Line) -> bool:
     """Whether a line may be a row with a unit and a range, by its cells alone."""
     if len(line.words) < _LEAST_WORDS:
         return False
-    cells = line.tight_cells
-    return len(cells) > 2 and any(
-        is_plain_numeric_range(cell.text) for cell in cells[2:]
-    )
-
-
-def _is_range(text: str) -> bool:
-    """Whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
-    return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
+    return any(is_plain_numeric_range(cell.text) for cell in line.tight_cells[2:])
 
 
 def _is_labelled(line: Line) -> bool:
@@ -340,23 +273,6 @@ def _heads_other(line: Line, titles: Sequence[Title]) -> bool:
             for title in titles
         )
     return 2 * own <= len(line.cells)
-
-
-def _without(lines: Sequence[Line], rows: Sequence[Row]) -> list[Line]:
-    """The lines, or what is left of them, that gave none of the rows."""
-    if not rows:
-        return list(lines)
-    used = {
-        word for row in rows for word in (*row.name, *list_words_of_fields(row.fields))
-    }
-    left = []
-    for line in lines:
-        words = [word for word in line.words if word not in used]
-        if len(words) == len(line.words):
-            left.append(line)
-        elif words:
-            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
-    return left
 
 
 def _left(title: Title) -> float:

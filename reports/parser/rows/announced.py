@@ -17,21 +17,12 @@ from reports.parser.text.ranges import (
     parse_labeled_range,
 )
 
-from .row import Row, add_labeled_range_to_row, replace_row_range_text
+from .row import Row, replace_row_range_text
 from .wording import find_labeled_range
 
 # In points, and in sizes of type.
 _HANGING = 2.0
 _NEXT_LINE = 1.9
-
-
-def is_row_value_part_of_range(row: Row) -> bool:
-    """Return whether what was read as a value is in a cell labeled as a range."""
-    value = row.fields.value_words[0]
-    return any(
-        value in cell.words and parse_labeled_range(cell.text) is not None
-        for cell in row.line.cells
-    )
 
 
 def find_range_among_cells(
@@ -66,26 +57,6 @@ def _plain_range(text: str, unit: str) -> str | None:
     )
 
 
-def take_range_between_name_and_value(row: Row) -> None:
-    """Give a row the bracketed range in a cell between its name and its value."""
-    for n in range(1, len(row.name)):
-        text = join_word_texts(row.name[n:])
-        apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
-        if apart and text[:1] in "([" and is_plain_numeric_range(text):
-            row.fields = replace_row_range_text(row.fields, text, row.name[n:])
-            row.name, row.name_text = row.name[:n], ""
-            return
-
-
-def take_range_beside_card_name(row: Row, cells: Sequence[Cell]) -> None:
-    """Give a card's row the range beside its name, above its value."""
-    for cell in cells:
-        text = parse_labeled_range(cell.text)
-        if text is not None and looks_like_range(text):
-            row.fields = add_labeled_range_to_row(row.fields, text, list(cell.words))
-            return
-
-
 def merge_range_bands_from_below(rows: Sequence[Row], lines: Sequence[Line]) -> None:
     """Extend labeled ranges by the bands printed below them, at the same indent."""
     by_word = {id(word): n for n, line in enumerate(lines) for word in line.words}
@@ -104,6 +75,17 @@ def merge_range_bands_from_below(rows: Sequence[Row], lines: Sequence[Line]) -> 
             text = f"{text} {line.text}"
             row.fields = replace_row_range_text(row.fields, text, list(line.words))
             last = line
+
+
+def take_range_between_name_and_value(row: Row) -> None:
+    """Give a row the bracketed range in a cell between its name and its value."""
+    for n in range(1, len(row.name)):
+        text = join_word_texts(row.name[n:])
+        apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
+        if apart and text[:1] in "([" and is_plain_numeric_range(text):
+            row.fields = replace_row_range_text(row.fields, text, row.name[n:])
+            row.name, row.name_text = row.name[:n], ""
+            return
 
 
 def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
@@ -130,14 +112,6 @@ def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool
     if len(over) != len(under):
         return len(over) > len(under)
     return sum(over) < sum(under)
-
-
-def take_row_range_from_line_above(row: Row, line: Line) -> None:
-    """Give a row the range on the line right above it."""
-    text = find_labeled_range(line)
-    near = row.line.middle - line.middle < 3 * line.size
-    if text and near and not row.fields.range and looks_like_range(text):
-        row.fields = add_labeled_range_to_row(row.fields, text, list(line.words))
 
 
 def is_range_label_line(lines: Sequence[Line]) -> bool:

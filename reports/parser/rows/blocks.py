@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reports.parser.layout.lines import Cell, Line, build_line_from_words
+from reports.parser.layout.lines import Cell, Line, drop_words_from_lines
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
     find_unit_in_range,
@@ -60,14 +60,7 @@ def separate_range_blocks_from_lines(
     taken = {
         id(word) for block in blocks for word in (*block.label.words, *block.words)
     }
-    left = []
-    for line in lines:
-        words = [word for word in line.words if id(word) not in taken]
-        if len(words) == len(line.words):
-            left.append(line)
-        elif words:
-            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
-    return left, blocks
+    return drop_words_from_lines(lines, taken), blocks
 
 
 def assign_range_blocks_to_rows(blocks: Iterable[Block], rows: Sequence[Row]) -> None:

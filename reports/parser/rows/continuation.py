@@ -26,12 +26,7 @@ from reports.parser.text.values import is_out_of_range_flag
 
 from .naming import is_printed_smaller_than_name
 from .row import Parts, Row, Section, replace_row_range_text, replace_row_unit
-from .wording import (
-    clean_printed_name,
-    is_incomplete_name,
-    join_wrapped_name,
-    may_be_part_of_test_name,
-)
+from .wording import clean_printed_name, is_incomplete_name, may_be_part_of_test_name
 
 # Of two words, in points, for a line may have its unit set smaller.
 _SAME_SIZE = 0.1
@@ -101,7 +96,7 @@ class Continuation:
         if bracketed and not short and (wrapped or is_test_method(text)):
             self._bracketed.append((last, last.test_name, last.name))
         if wrapped:
-            last.name_text = join_wrapped_name(last.test_name, clean_printed_name(text))
+            last.name_text = f"{last.test_name} {clean_printed_name(text)}"
             last.name = [*last.name, *words]
         return wrapped
 

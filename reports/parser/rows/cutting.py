@@ -7,32 +7,25 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from reports.parser.columns.columns import Strip, split_line_by_column
-from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.layout.lines import Line, split_words_into_cells
 from reports.parser.pages import Word
-from reports.parser.text.dates import is_date_title
-from reports.parser.text.fields import (
-    is_laboratory_mark,
-    is_unit,
-    join_word_texts,
-    split_value_cell,
-)
+from reports.parser.text.fields import is_unit, join_word_texts
 from reports.parser.text.folding import normalize_letters_and_digits
 from reports.parser.text.ranges import (
     looks_like_range,
     parse_labeled_range,
     parse_range_bounds,
 )
-from reports.parser.text.roles import ZONES, Role, is_column_title
+from reports.parser.text.roles import ZONES, Role
 from reports.parser.text.values import (
     has_decimal_commas,
     is_not_reported,
     is_numeric_value,
-    is_result_value,
     parse_printed_number,
 )
 
 from .row import Parts
-from .wording import is_dot_leader, is_exact_value
+from .wording import is_dot_leader
 
 _UNKNOWN = frozenset({Role.OTHER, Role.FLAG, Role.SPECIMEN})
 # Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
@@ -72,10 +65,6 @@ def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
     _take_value_after_leader(parts)
     if Role.VALUE in parts and Role.RANGE not in parts:
         _take_labelled_range(line, parts)
-    if Role.NAME in parts and Role.UNIT in parts:
-        _take_value_under_unit(parts)
-    if Role.NAME in parts and Role.VALUE in parts:
-        _take_value_behind_name(parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
         _take_untitled_unit(line, parts)
     if Role.UNIT in parts and Role.RANGE not in parts:
@@ -108,31 +97,6 @@ def infer_roles_of_unknown_columns(lines: Sequence[Line], strip: Strip) -> Strip
     return replace(strip, columns=tuple(columns))
 
 
-def take_result_left_of_dated_column(
-    cut: list[tuple[Line, Parts]], strip: Strip
-) -> list[tuple[Line, Parts]]:
-    """Give rows the untitled result left of the only dated column.
-
-    Told by '7,42 G/L' behind most names, or before the range under its title: what
-    stands under the date is then an earlier result.
-    """
-    dated = [
-        c for c in strip.columns if c.role is Role.VALUE and is_date_title(c.title)
-    ]
-    if len(dated) != 1:
-        return cut
-    rows = [n for n, (_, parts) in enumerate(cut) if parts.get(Role.RANGE)]
-    undated = {n: own for n in rows if (own := _undated(*cut[n]))}
-    if len(undated) < 2 or 2 * len(undated) <= len(rows):
-        return cut
-    return [
-        (line, {**parts, Role.PREVIOUS: parts.get(Role.VALUE, []), **undated[n]})
-        if n in undated
-        else (line, parts)
-        for n, (line, parts) in enumerate(cut)
-    ]
-
-
 def read_separate_signs_as_flags(
     cut: list[tuple[Line, Parts]],
 ) -> list[tuple[Line, Parts]]:
@@ -156,56 +120,6 @@ def read_separate_signs_as_flags(
     return parted
 
 
-def split_values_by_unit(
-    cut: list[tuple[Line, Parts]], strip: Strip
-) -> list[tuple[Line, Parts]]:
-    """Split the numbers of a row below a heading that prints units over them.
-
-    'Leucogram  %  /mm3' heads shares beside counts. The range is of the unit over it,
-    else of the last number.
-    """
-    parted: list[tuple[Line, Parts]] = []
-    units: list[Cell] = []
-    for line, parts in cut:
-        values = parts.get(Role.VALUE, [])
-        if not values:
-            units = []
-        elif heads := _units_over(line):
-            units = heads
-            continue
-        if units and Role.UNIT not in parts and Role.NAME in parts:
-            parted += [(line, own) for own in _by_unit(line, parts, units, strip)]
-            continue
-        parted.append((line, parts))
-    return parted
-
-
-def _units_over(line: Line) -> list[Cell]:
-    """The units behind a heading, before titles at most; empty if there are not two."""
-    _, *cells = line.tight_cells
-    while cells and is_column_title(cells[-1].text):
-        cells.pop()
-    whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)
-    return cells if whole else []
-
-
-def _by_unit(line: Line, parts: Parts, units: list[Cell], strip: Strip) -> list[Parts]:
-    """The parts of a row for each of its numbers with the unit over it."""
-    cells = split_words_into_cells(parts[Role.VALUE], gap=line.tight)
-    ranges = [c for c in strip.columns if c.role is Role.RANGE]
-    spread = next((u.text for u in units for c in ranges if u.x0 >= c.left), None)
-    found: list[Parts] = []
-    for cell in cells:
-        over = [u for u in units if u.x0 < cell.x1 and cell.x0 < u.x1]
-        if len(over) != 1 or not is_numeric_value(cell.text):
-            return [parts]
-        own = {**parts, Role.VALUE: list(cell.words), Role.UNIT: list(over[0].words)}
-        if over[0].text != spread and (spread is not None or cell is not cells[-1]):
-            own.pop(Role.RANGE, None)
-        found.append(own)
-    return found
-
-
 def _is_signed(words: list[Word]) -> bool:
     if len(words) < 2 or words[0].text not in ("<", ">"):
         return False
@@ -226,40 +140,6 @@ def _repeats_range(parts: Parts) -> bool:
     return bounds.high is not None and size > bounds.high
 
 
-def _undated(line: Line, parts: Parts) -> Parts:
-    """What a row holds besides the dated result; nothing where that is its own."""
-    ranged = parts[Role.RANGE]
-    if _has_value(ranged):
-        return {Role.VALUE: ranged, Role.RANGE: []}
-    cells = split_words_into_cells(parts.get(Role.NAME, []), gap=line.tight)
-    for n, cell in enumerate(cells):
-        value = [word for own in cells[n:] for word in own.words]
-        # Its unit may stand apart, and be taken for the unit of the earlier result.
-        bare = cell is cells[-1] and Role.UNIT in parts and is_numeric_value(cell.text)
-        if _has_value(value) or bare:
-            name = [word for own in cells[:n] for word in own.words]
-            return {Role.NAME: name, Role.VALUE: value}
-    return {}
-
-
-def _has_value(words: list[Word]) -> bool:
-    value, unit, _, spread = split_value_cell(join_word_texts(words))
-    return bool(unit or spread) and is_numeric_value(value) and is_exact_value(value)
-
-
-def _take_value_under_unit(parts: Parts) -> None:
-    """Give the value what stands under the unit's title, if the values are set to
-    the right of a wide column whose title is on its left.
-    """
-    marks = parts.get(Role.VALUE, [])
-    if marks and not is_laboratory_mark(join_word_texts(marks)):
-        return
-    text = join_word_texts(parts[Role.UNIT])
-    value, unit, _, _ = split_value_cell(text)
-    if is_result_value(value) and (unit or not is_unit(text)):
-        parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
-
-
 def _take_range_behind_unit(parts: Parts) -> None:
     """Give the range what stands behind the unit, as where both have one title."""
     words = parts[Role.UNIT]
@@ -268,18 +148,6 @@ def _take_range_behind_unit(parts: Parts) -> None:
         if _is_written_range(behind) and is_unit(join_word_texts(words[:n])):
             parts[Role.UNIT], parts[Role.RANGE] = words[:n], words[n:]
             return
-
-
-def _take_value_behind_name(parts: Parts) -> None:
-    """Give the value a number behind the name, if its own column has but a mark."""
-    names, marks = parts[Role.NAME], parts[Role.VALUE]
-    apart = len(names) > 1 and names[-1].x0 - names[-2].x1 > names[-1].size
-    if (
-        apart
-        and is_laboratory_mark(join_word_texts(marks))
-        and is_numeric_value(names[-1].text)
-    ):
-        parts[Role.NAME], parts[Role.VALUE] = names[:-1], [names[-1], *marks]
 
 
 def _take_untitled_unit(line: Line, parts: Parts) -> None:

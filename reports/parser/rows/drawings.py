@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from reports.parser.layout.lines import Cell, Line, build_line_from_words
-from reports.parser.pages import Word
-from reports.parser.text.fields import (
-    is_range_status_text,
-    is_unit,
-    split_value_cell,
+from reports.parser.layout.lines import (
+    Cell,
+    Line,
+    build_line_from_words,
+    drop_words_from_lines,
 )
+from reports.parser.pages import Word
+from reports.parser.text.fields import is_range_status_text, is_unit, split_value_cell
 from reports.parser.text.values import (
     NUMBER,
     has_decimal_commas,
@@ -67,7 +68,7 @@ def drop_chart_axis_lines(lines: Sequence[Line], section: Section) -> list[Line]
             named = sum(_has_name(lines[tick.line], section) for tick in axis)
             if named <= _MOST_NAMED:
                 taken.update(id(word) for tick in axis for word in tick.cell.words)
-    return _without(lines, taken)
+    return drop_words_from_lines(lines, taken)
 
 
 def drop_status_badge_lines(lines: Sequence[Line]) -> list[Line]:
@@ -149,14 +150,3 @@ def _has_value(line: Line) -> bool:
         or (is_worded_value(value) and not is_range_status_text(value))
         for value in values
     )
-
-
-def _without(lines: Sequence[Line], taken: set[int]) -> list[Line]:
-    left = []
-    for line in lines:
-        words = [word for word in line.words if id(word) not in taken]
-        if len(words) == len(line.words):
-            left.append(line)
-        elif words:
-            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
-    return left

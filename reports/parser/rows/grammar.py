@@ -19,7 +19,6 @@ from reports.parser.pages import Word
 from reports.parser.rows.segments import cut_fields_anew, is_clean_range
 from reports.parser.text.fields import (
     Fields,
-    find_unit_in_range,
     find_words_with_text,
     is_laboratory_mark,
     is_range_status_text,
@@ -81,9 +80,6 @@ _RANGE_WITH_MORE = re.compile(
     rf"(?P<range>(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+"
     r"(?P<unit>[^\W\d_]{1,5}/[^\W\d_]{1,4}))(?P<rest>[\s(,].*)"
 )
-_LITRE_READ_AS_ONE = re.compile(
-    r"(?P<head>[kmnpuµμ]?(?:g|mol|Eq|IU|U|kat)/[dmµu]?)[1I|]"
-)
 _SCRIPTS_AS_LATIN = frozenset({"GREEK", "MICRO", "OHM", "FEMININE", "MASCULINE"})
 _LONGEST_GLOSS = 12
 
@@ -130,9 +126,22 @@ def swallows_row(text: str) -> bool:
 
 def settle_fields_by_grammar(fields: Fields) -> Fields:
     """Return fields with each part in its place, as far as their texts say so."""
-    for rule in _RULES:
-        fields = rule(fields)
+    if not _is_settled(fields):
+        for rule in _RULES:
+            fields = rule(fields)
     return fields
+
+
+def _is_settled(fields: Fields) -> bool:
+    """Whether a number, a bare unit and a plain range leave nothing to move."""
+    unit, spread = fields.units or "", fields.range or ""
+    return (
+        is_numeric_value(fields.value)
+        and is_unit(unit)
+        and unit.strip("-–— ") == unit
+        and len(fields.units_words) <= 1
+        and is_plain_numeric_range(spread)
+    )
 
 
 def drop_gloss_before_value(words: Sequence[Word]) -> list[Word]:
@@ -242,15 +251,9 @@ def _take_flag_from_range(fields: Fields) -> Fields:
     if (match := _LETTER_BEFORE.fullmatch(spread)) and looks_like_range(match["rest"]):
         return _with_range(fields, match["rest"], flag=fields.flag or match["flag"])
     match = _LEVEL.fullmatch(spread)
-    if match is None or not _is_range_with_unit(match["rest"]):
+    if match is None or not is_clean_range(match["rest"]):
         return fields
     return _with_range(fields, match["rest"], flag=fields.flag or match["flag"])
-
-
-def _is_range_with_unit(text: str) -> bool:
-    """Whether a text is a plain range, alone or with the unit of its numbers."""
-    unit = find_unit_in_range(text) or ""
-    return is_plain_numeric_range(text.removesuffix(unit))
 
 
 def _take_percent_from_range(fields: Fields) -> Fields:
@@ -309,14 +312,6 @@ def _drop_strange_word(fields: Fields) -> Fields:
     return fields if known or alike else replace(fields, range=None, range_words=())
 
 
-def _read_litre_of_unit(fields: Fields) -> Fields:
-    """'g/d1' is a misread 'g/dl': no unit is per so many of something and one."""
-    match = _LITRE_READ_AS_ONE.fullmatch(fields.units or "")
-    if match is None or not is_unit(f"{match['head']}l"):
-        return fields
-    return replace(fields, units=f"{match['head']}l")
-
-
 def _drop_cells_beside_range(fields: Fields) -> Fields:
     """Numbers apart from a plain range, as of a chart, or whole rows, are not of it."""
     words = fields.range_words
@@ -354,5 +349,4 @@ _RULES = (
     _drop_cells_beside_range,
     _drop_tail_of_range,
     _drop_strange_word,
-    _read_litre_of_unit,
 )

@@ -11,60 +11,24 @@ from dataclasses import replace
 from reports.parser.layout.lines import Line, are_lines_of_same_font_size
 from reports.parser.pages import Word
 from reports.parser.text.fields import Fields, is_unit, join_word_texts
-from reports.parser.text.not_names import is_test_method
 from reports.parser.text.values import is_out_of_range_flag
 
 from .pairs import read_percentage_and_count_pair
 from .row import Row, Section
-from .wording import (
-    clean_printed_name,
-    has_panel_heading_word,
-    is_incomplete_name,
-    join_wrapped_name,
-    may_name_a_test,
-)
+from .wording import clean_printed_name, has_panel_heading_word, is_incomplete_name
 
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9
 _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _NAME_THEN_UNIT = re.compile(r"(?P<name>.*\w),\s*(?P<unit>%|\S+/\S+)")
 
-Pending = Sequence[tuple[Line, list[Word]]]
-
-
-def take_row_name_from_line_above(
-    row: Row, pending: Pending, section: Section, *, after: Sequence[Row]
-) -> Row | None:
-    """Give a row the name above it, if only its method is beside the value.
-
-    pending: the last line of words alone, if one is right above. after: the row before,
-    if there is one; where its name is not bold, a bold line is a heading.
-    """
-    if not pending:
-        return None
-    above, words = pending[-1]
-    if row.line.middle - above.middle > 1.9 * max(row.line.size, above.size):
-        return None
-    named = Row(row.page, list(words), row.fields, row.line, columns=row.columns)
-    if not may_name_a_test(named.test_name):
-        return None
-    plainer = words[0].bold and not row.name[0].bold
-    plainer = plainer and all(last.name[0].bold for last in after)
-    known = section.knows(row.test_name)
-    lesser = (is_printed_smaller_than_name(row.name, words) or plainer) and not known
-    printed = join_word_texts(row.name)
-    bracketed = printed.startswith("(") and printed.endswith(")")
-    method = is_test_method(printed) and not known
-    if not method and not bracketed and not lesser:
-        return None
-    if lesser and not section.knows(named.test_name):
-        return None
-    return named
-
 
 def is_printed_smaller_than_name(words: Sequence[Word], name: Sequence[Word]) -> bool:
     """Return whether words are printed smaller than a name, as a test's method is."""
     return words[0].size < _LESSER * name[0].size
+
+
+Pending = Sequence[tuple[Line, list[Word]]]
 
 
 def take_wrapped_name_start_from_line_above(
@@ -91,9 +55,7 @@ def take_wrapped_name_start_from_line_above(
     joined = Row(
         row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
     )
-    joined.name_text = join_wrapped_name(
-        clean_printed_name(first), clean_printed_name(second)
-    )
+    joined.name_text = f"{clean_printed_name(first)} {clean_printed_name(second)}"
     return joined
 
 

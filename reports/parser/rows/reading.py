@@ -40,8 +40,6 @@ from .row import Parts
 _SIGNS = frozenset(["+", "++", "-", "--", "↑", "↓"])
 # Of signs without a letter or a digit behind a range: longer, they draw something.
 _LONGEST_MARK = 3
-# Of a flag behind a range without a title of its own, in font sizes.
-_FAR = 2.0
 # Of an earlier result, in a column without a title beside the units.
 _DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
 
@@ -90,9 +88,7 @@ def read_row_fields_by_column(
     printed_unit = join_word_texts(unit_words)
     # Where both letters are one sign, a picture's reader knows but the first.
     printed_unit = "fl" if printed_unit == "f" else printed_unit
-    range_words, apart = _split_distant_flag(parts.get(Role.RANGE, ()))
-    flag = flag or apart
-    range_words = _strip_tail(range_words)
+    range_words = _strip_tail(parts.get(Role.RANGE, ()))
     printed_range = join_word_texts(range_words)
     if has_limits and not printed_range:
         ends = [join_word_texts(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
@@ -105,12 +101,6 @@ def read_row_fields_by_column(
         flag, unit_words = _split_flag(unit_words)
         printed_unit = join_word_texts(unit_words)
     printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
-    if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
-        unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
-        printed_unit, printed_range = (
-            join_word_texts(unit_words),
-            join_word_texts(range_words),
-        )
     marked = is_numeric_value(value) or printed_unit.startswith("+")
     if flag is None and marked and printed_unit in _SIGNS:
         flag, printed_unit, unit_words = printed_unit, "", ()
@@ -167,21 +157,6 @@ def read_row_fields_by_column(
     )
 
 
-def _split_distant_flag(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None]:
-    """Split a plain range from a flag far behind, in its own column."""
-    if len(spread) < 2:
-        return spread, None
-    *words, last = spread
-    far = last.x0 - words[-1].x1 > _FAR * last.size
-    if (
-        far
-        and is_out_of_range_flag(last.text)
-        and is_plain_numeric_range(join_word_texts(words))
-    ):
-        return words, last.text
-    return spread, None
-
-
 def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
     """Return a plain range without a drawn scale or method after it."""
     for n in range(1, len(spread)):
@@ -201,19 +176,6 @@ def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
             continue
         return tuple(spread[:n])
     return tuple(spread)
-
-
-def _unit_in_front(
-    unit: tuple[Word, ...], spread: tuple[Word, ...]
-) -> tuple[Word, ...]:
-    """The word before a range that is the end of a long unit in front of it."""
-    lead, rest = spread[:1], join_word_texts(spread[1:])
-    tail = lead[0].text
-    cut_off = unit[-1].text[-1:].isdigit() and tail[:1].isalpha() and tail[-1:] != ":"
-    fits = (
-        cut_off and is_unit(join_word_texts((*unit, *lead))) and looks_like_range(rest)
-    )
-    return lead if fits else ()
 
 
 def _split_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from portal.lib.units import normalize_unit
@@ -25,9 +25,7 @@ from reports.parser.text.roles import Role
 from reports.parser.text.values import is_numeric_value
 
 from .pairs import read_percentage_and_count_pair
-from .wording import (
-    clean_printed_name,
-)
+from .wording import clean_printed_name
 
 Parts = dict[Role, list[Word]]
 
@@ -113,6 +111,15 @@ def list_words_of_fields(fields: Fields) -> tuple[Word, ...]:
     return (*fields.value_words, *fields.units_words, *fields.range_words)
 
 
+def list_used_words(rows: Iterable[Row]) -> set[int]:
+    """Return the words of rows, each by its identity."""
+    return {
+        id(word)
+        for row in rows
+        for word in (*row.name, *list_words_of_fields(row.fields))
+    }
+
+
 def split_row_with_two_units(row: Row) -> list[Row]:
     """Return the row, and the same result in another unit after it.
 
@@ -183,16 +190,6 @@ def repeat_row_in_other_unit(
     if not (left or right):
         return None
     return replace(last, fields=fields, line=line, name_text=last.test_name)
-
-
-def replace_row_flag(fields: Fields, flag: str) -> Fields:
-    """Return the fields with another flag."""
-    return replace(fields, flag=flag)
-
-
-def replace_row_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
-    """Return the fields with another value text, and the words added for it."""
-    return replace(fields, value=value, value_words=(*fields.value_words, *words))
 
 
 def replace_row_range_text(fields: Fields, text: str, words: list[Word]) -> Fields:

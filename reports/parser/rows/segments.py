@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
@@ -38,6 +39,7 @@ _LONGEST_SIGN = 3
 _Cut = tuple[tuple[str, tuple[Word, ...]], ...]
 
 
+@lru_cache(maxsize=8192)
 def is_clean_range(text: str) -> bool:
     """Return whether a text is a plain range, alone or with the unit of its numbers."""
     return is_plain_numeric_range(text) or is_plain_numeric_range(
@@ -107,14 +109,20 @@ def _cuts(
         if "value" in used:
             yield ()
         return
-    for role, longest in roles.items():
-        if role in used or (role == "earlier" and "value" not in used):
-            continue
-        for length in range(1, min(longest, len(words)) + 1):
-            if not _fits(role, join_word_texts(tuple(words[:length]))):
-                continue
-            for rest in _cuts(words[length:], used | {role}, roles):
-                yield ((role, tuple(words[:length])), *rest)
+    open_roles = [
+        (role, longest)
+        for role, longest in roles.items()
+        if role not in used and (role != "earlier" or "value" in used)
+    ]
+    for length in range(1, len(words) + 1):
+        open_roles = [(role, most) for role, most in open_roles if length <= most]
+        if not open_roles:
+            break
+        text = join_word_texts(tuple(words[:length]))
+        for role, _ in open_roles:
+            if _fits(role, text):
+                for rest in _cuts(words[length:], used | {role}, roles):
+                    yield ((role, tuple(words[:length])), *rest)
 
 
 def _fits(role: str, text: str) -> bool:

@@ -53,7 +53,6 @@ def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
         for row in numbered:
             row.name_text = _LAB_NUMBER.sub("", row.test_name)
     drop_serial_numbers_from_names(rows)
-    _agree_on_ranges(rows)
     for row in rows:
         row.name_text = strip_status_words_from_name(row.test_name)
         _drop_label(row)
@@ -82,33 +81,6 @@ def drop_serial_numbers_from_names(rows: Sequence[Row]) -> None:
     for row in counted:
         row.name_text = row.test_name.removeprefix(row.name[0].text).strip(" .)")
         row.name = row.name[1:]
-
-
-def _agree_on_ranges(rows: Sequence[Row]) -> None:
-    """Give lone ranges of pairs to shares or to counts, as most of the pairs have it.
-
-    A single row, '71 % 8.80 10^9/L 32 - 60', may look either way; a column does not.
-    """
-    pairs = [(a, b) for a, b in pairwise(rows) if _is_lone_of_pair(a, b)]
-    of_first = sum(1 for first, _ in pairs if first.fields.range)
-    of_second = len(pairs) - of_first
-    if max(of_first, of_second) <= 2 * min(of_first, of_second):
-        return
-    for pair in pairs:
-        giver, taker = pair if of_second > of_first else pair[::-1]
-        if giver.fields.range:
-            spread, words = giver.fields.range, giver.fields.range_words
-            taker.fields = replace(taker.fields, range=spread, range_words=words)
-            giver.fields = replace(giver.fields, range=None, range_words=())
-
-
-def _is_lone_of_pair(first: Row, second: Row) -> bool:
-    """Whether two rows are a share and a count of one line with but one range."""
-    if first.name != second.name or first.page != second.page:
-        return False
-    shares = [row.fields.units == "%" for row in (first, second)]
-    ranges = [bool(row.fields.range) for row in (first, second)]
-    return shares.count(True) == 1 and ranges.count(True) == 1
 
 
 def _drop_label(row: Row) -> None:

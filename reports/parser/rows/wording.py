@@ -35,52 +35,13 @@ from reports.parser.text.values import (
     is_out_of_range_flag,
     is_worded_value,
 )
+from reports.parser.word_lists import read_word_lists
 
 _LEADING_MARK = re.compile(
     r"^(?:[*#†‡•▪●◦»>]+|[-–—](?=\s+[^\W\d])|\{\s*#\s*\}|\[[HL*]\])\s*"
 )
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
-_JOINING = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "is",
-        "are",
-        "was",
-        "be",
-        "to",
-        "in",
-        "and",
-        "or",
-        "with",
-        "for",
-        "by",
-        "from",
-        "at",
-        "than",
-        "as",
-        "on",
-        "that",
-        "which",
-        "has",
-        "have",
-        "may",
-        "should",
-        "must",
-        "can",
-        "about",
-        "between",
-        "above",
-        "below",
-        "under",
-        "over",
-        "carry",
-        "carries",
-        "within",
-    ]
-)
+_JOINING = frozenset(read_word_lists("words.txt")["sentence ends"])
 _HEADING_WORD = re.compile(
     r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function"
     r"|indices|absolute"
@@ -110,6 +71,10 @@ _SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
 _OPENS_SENTENCE = re.compile(r"(?i)(?:an|the|this|these|your|if|when|please)\s+\S+\s")
 # 'Positive (24 mg/L)' tells its number, where a limit would have a sign.
 _EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
+_STARTS_VALUE = re.compile(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$")
+_FLAG_BEFORE = re.compile(r"[*#↑↓▲▼^]+|\[[HLA]\]|[HLv]")
+_FLAG_BEHIND = re.compile(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]")
+_FLAG_GLUED = re.compile(r"([*#]+)\w")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
@@ -166,7 +131,7 @@ def has_panel_heading_word(text: str) -> bool:
 
 def may_start_value(text: str) -> bool:
     """Return whether a word may be the first of a value."""
-    return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
+    return bool(_STARTS_VALUE.match(text)) or is_worded_value(text)
 
 
 @lru_cache(maxsize=8192)
@@ -262,9 +227,9 @@ def _is_raised(mark: Word, word: Word) -> bool:
 
 def split_name_and_flag(words: list[Word]) -> tuple[list[Word], str | None]:
     """Split a flag printed before or after the name from it."""
-    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼^]+|\[[HLA]\]|[HLv]", words[0].text):
+    if len(words) > 1 and _FLAG_BEFORE.fullmatch(words[0].text):
         return words[1:], words[0].text.strip("[]")
-    if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
+    if len(words) > 1 and _FLAG_BEHIND.fullmatch(words[-1].text):
         return words[:-1], words[-1].text.strip("()[]")
     if (
         len(words) > 1
@@ -272,10 +237,5 @@ def split_name_and_flag(words: list[Word]) -> tuple[list[Word], str | None]:
         and words[-1].x0 - words[-2].x1 > 1.5 * words[-1].size
     ):
         return words[:-1], words[-1].text
-    match = re.match(r"([*#]+)\w", words[0].text)
+    match = _FLAG_GLUED.match(words[0].text)
     return words, match[1] if match else None
-
-
-def join_wrapped_name(first: str, second: str) -> str:
-    """Return the two parts of a name printed over two lines, joined."""
-    return f"{first} {second}"

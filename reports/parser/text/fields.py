@@ -97,6 +97,7 @@ _WITH_EARLIER = re.compile(
     rf"(?P<value>(?:{COMPARATOR}\s*)?{NUMBER})\s+[(\[]{NUMBER}[)\]]"
     rf"(?:\s+(?P<mark>{_MARK.pattern}))?"
 )
+_COMPARED = re.compile(rf"{COMPARATOR}?\s*\d")
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
 
@@ -164,9 +165,7 @@ def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None
     mark, _, rest = text.partition(" ")
     if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
         return rest, None, mark, None
-    if (is_out_of_range_flag(mark) or _MARK.fullmatch(mark)) and re.match(
-        rf"{COMPARATOR}?\s*\d", rest
-    ):
+    if (is_out_of_range_flag(mark) or _MARK.fullmatch(mark)) and _COMPARED.match(rest):
         value, units, _, spread = split_value_cell(rest)
         return value, units, mark.strip("()[] "), spread
     value, flag = split_value_and_flag(text)
@@ -228,6 +227,7 @@ def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None
     return value, None, flag, found_range
 
 
+@lru_cache(maxsize=8192)
 def is_laboratory_mark(text: str) -> bool:
     """Return whether a text is only a lab's mark, in letters or in signs."""
     return is_out_of_range_flag(text) or bool(_MARK.fullmatch(text.strip()))
@@ -239,6 +239,7 @@ def is_range_status_text(text: str) -> bool:
     return bool(_STATUS.fullmatch(text.strip()))
 
 
+@lru_cache(maxsize=8192)
 def is_unit(text: str) -> bool:
     """Return whether a text is a unit, or a note that some labs print in its place."""
     return looks_like_unit(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
@@ -250,6 +251,7 @@ def strip_status_words_from_name(text: str) -> str:
     return text[: match.start()] if match and " " in match["status"] else text
 
 
+@lru_cache(maxsize=8192)
 def find_unit_in_range(text: str) -> str | None:
     """Return the unit after the numbers or words of a range: '13.0 - 17.0 g/dL'."""
     plain = text.strip()

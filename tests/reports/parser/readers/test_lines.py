@@ -223,21 +223,6 @@ def test_a_word_in_front_of_a_name_says_how_its_value_is(tmp_path: Path) -> None
     ]
 
 
-def test_a_value_may_stand_in_front_of_its_name(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            [(60, "13.8 g/dL"), (160, "Haemoglobin"), (300, "ref 12.0 - 15.0")],
-            [(60, "12 µg/L"), (160, "Ferritin"), (300, "ref 15 - 150")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Haemoglobin", "13.8", "g/dL", "12.0 - 15.0"),
-        ("Ferritin", "12", "µg/L", "15 - 150"),
-    ]
-
-
 def test_a_day_in_front_of_a_name_is_no_part_of_it(tmp_path: Path) -> None:
     report = read(
         tmp_path,

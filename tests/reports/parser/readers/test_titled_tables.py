@@ -11,24 +11,6 @@ XS = (40, 220, 300, 380)
 TITLES: list[Drawn] = row(XS, "Test", "Result", "Unit", "Reference Range")
 
 
-def test_a_method_beside_the_value_is_no_name(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            TITLES,
-            [Ink(40, "Bilirubin - Direct", bold=True)],
-            [Ink(40, "Serum, Diazo", size=7), *row(XS, "", "0.20", "mg/dL", "0 - 0.2")],
-            [Ink(40, "PCV", bold=True)],
-            [Ink(40, "Method: Calculated", size=7), *row(XS, "", "38.2", "%", "40-50")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Bilirubin - Direct", "0.20", "mg/dL", "0 - 0.2"),
-        ("PCV", "38.2", "%", "40-50"),
-    ]
-
-
 def test_a_unit_alone_under_the_value_belongs_to_it(tmp_path: Path) -> None:
     report = read(
         tmp_path,
@@ -234,26 +216,6 @@ def test_a_footnote_behind_a_value_is_no_part_of_it(tmp_path: Path) -> None:
     assert [r.value for r in report.results] == ["412", "139"]
 
 
-def test_values_at_the_right_of_a_wide_column_are_no_units(tmp_path: Path) -> None:
-    xs = (40, 310, 366, 442)
-
-    report = read(
-        tmp_path,
-        [
-            row((40, 220, 366, 442), "Test", "Result", "Unit", "Reference Range"),
-            [(200, "↑"), *row(xs, "C-Reactive Protein", "14.2", "mg/L", "0 - 5")],
-            row((40, 340, 400, 442), "Sodium", "139", "mmol/L", "136 - 145"),
-            row((40, 340, 400, 442), "Nitrite", "Negative", "", "Negative"),
-        ],
-    )
-
-    assert [(r.test_name, r.value) for r in report.results] == [
-        ("C-Reactive Protein", "14.2"),
-        ("Sodium", "139"),
-        ("Nitrite", "Negative"),
-    ]
-
-
 def test_of_dated_columns_the_latest_is_read(tmp_path: Path) -> None:
     xs = (40, 150, 260, 340, 420)
 
@@ -267,32 +229,6 @@ def test_of_dated_columns_the_latest_is_read(tmp_path: Path) -> None:
     )
 
     assert [r.value for r in report.results] == ["133", "5.0"]
-
-
-def test_a_value_over_its_unit_is_read_with_the_name_between(tmp_path: Path) -> None:
-    xs = (40, 250, 400)
-    rows: list[list[Drawn]] = [row(xs, "Biomarker", "Your result", "Healthy range")]
-    for y, name, value, unit, spread in (
-        (100, "Haemoglobin", "11.2", "g/dL", "12.0 - 15.5"),
-        (130, "Haematocrit", "34.1", "%", "36.0 - 46.0"),
-        (160, "CRP", "12.4", "mg/L", "< 5.0"),
-    ):
-        rows.append(
-            [
-                Ink(250, value, y=y - 4, bold=True),
-                Ink(40, name, y=y),
-                Ink(400, spread, y=y),
-                Ink(250, unit, y=y + 5, size=6.5),
-            ]
-        )
-
-    report = read(tmp_path, rows)
-
-    assert printed(report) == [
-        ("Haemoglobin", "11.2", "g/dL", "12.0 - 15.5"),
-        ("Haematocrit", "34.1", "%", "36.0 - 46.0"),
-        ("CRP", "12.4", "mg/L", "< 5.0"),
-    ]
 
 
 def test_a_second_value_with_a_unit_column_of_its_own_is_a_row(tmp_path: Path) -> None:
@@ -404,29 +340,6 @@ def test_whose_range_it_is_may_stand_in_its_title(tmp_path: Path) -> None:
     assert printed(report) == [
         ("Total Motility", "55", "%", ">= 40"),
         ("Normal Forms", "5", "%", ">= 4"),
-    ]
-
-
-def test_an_earlier_result_under_a_value_is_not_read(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            TITLES,
-            [Ink(220, "5.9 H", y=70)],
-            [Ink(40, "Glucose", y=74), Ink(380, "3.9 - 5.8", y=74)],
-            [Ink(220, "Prev: 5.6 (2023-09-04)", y=83, size=6)],
-            [Ink(220, "88", y=100)],
-            [
-                Ink(40, "Urea", y=104),
-                Ink(300, "mg/dL", y=104),
-                Ink(380, "8 - 90", y=104),
-            ],
-        ],
-    )
-
-    assert [(r.test_name, r.value) for r in report.results] == [
-        ("Glucose", "5.9"),
-        ("Urea", "88"),
     ]
 
 

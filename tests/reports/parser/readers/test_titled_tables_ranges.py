@@ -210,25 +210,3 @@ def test_a_value_of_a_kind_beside_the_result_is_not_the_result(tmp_path: Path) -
         ("Anti HCV", "Non Reactive"),
         ("Anti HIV", "Non Reactive"),
     ]
-
-
-def test_two_measured_rows_above_the_first_titles_are_read(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            row((40, 167), "Age/Sex", ": 66 Y/M"),
-            "URINE CULTURE",
-            row((40, 167), "Pus cells", ": 25-30 /hpf"),
-            row((40, 167), "Epithelial cells", ": 2-3 /hpf"),
-            row((40, 180, 241), "Antibiotic", "MIC (µg/ml)", "Interpretation"),
-            row((40, 180, 241), "Amikacin", "<=2", "S"),
-            row((40, 180, 241), "Cefepime", "8", "S"),
-        ],
-    )
-
-    assert [(r.test_name, r.value) for r in report.results] == [
-        ("Pus cells", "25-30"),
-        ("Epithelial cells", "2-3"),
-        ("Amikacin", "<=2"),
-        ("Cefepime", "8"),
-    ]

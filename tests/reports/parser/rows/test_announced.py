@@ -9,25 +9,6 @@ from tests.reports.parser.drawing import Ink, printed, read, row
 XS = (40, 250, 330, 400)
 
 
-def test_ranges_over_their_rows_are_told_from_ranges_under_them(
-    tmp_path: Path,
-) -> None:
-    report = read(
-        tmp_path,
-        [
-            "Reference range: 136 - 145",
-            [(40, "Sodium"), (200, "139"), (260, "mmol/L")],
-            "Reference range: 3.5 - 5.1",
-            [(40, "Potassium"), (200, "4.2"), (260, "mmol/L")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Sodium", "139", "mmol/L", "136 - 145"),
-        ("Potassium", "4.2", "mmol/L", "3.5 - 5.1"),
-    ]
-
-
 def test_an_ideal_under_a_value_is_its_range(tmp_path: Path) -> None:
     report = read(
         tmp_path,

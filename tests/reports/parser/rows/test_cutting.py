@@ -153,32 +153,6 @@ def test_a_sign_apart_that_repeats_its_range_is_a_flag_else_a_comparator(
     assert [(r.value, r.flag) for r in report.results] == [(value, flag), ("4,1", None)]
 
 
-def test_units_printed_over_shares_and_counts_are_those_of_the_numbers_below(
-    tmp_path: Path,
-) -> None:
-    xs, below = (40, 200, 270, 380), (40, 225, 290, 380)
-    report = read(
-        tmp_path,
-        [
-            row(xs, "RED CELLS", "RESULT", "", "REFERENCE VALUES"),
-            row(xs, "Hemoglobin", "14.2", "g/dL", "13.5 - 17.5"),
-            row(below, "WHITE CELLS", "%", "/mm3", "/mm3"),
-            row(below, "Leukocytes", "", "6800", "3500 - 10500"),
-            row(below, "Neutrophils", "55.0", "3740", "1700 - 7000"),
-            "PLATELETS",
-            row(xs, "Platelets", "238000", "/mm3", "150000 - 450000"),
-        ],
-    )
-
-    assert printed(report) == [
-        ("Hemoglobin", "14.2", "g/dL", "13.5 - 17.5"),
-        ("Leukocytes", "6800", "/mm3", "3500 - 10500"),
-        ("Neutrophils", "55.0", "%", None),
-        ("Neutrophils", "3740", "/mm3", "1700 - 7000"),
-        ("Platelets", "238000", "/mm3", "150000 - 450000"),
-    ]
-
-
 def test_units_may_stand_under_a_title_that_names_results_too(tmp_path: Path) -> None:
     xs = (40, 160, 230, 320, 420)
     report = read(

@@ -103,28 +103,3 @@ def test_a_summary_before_the_results_and_a_glossary_behind_add_nothing(
         ("LDL Cholesterol", "154", "mg/dL", "< 100"),
         ("Triglycerides", "181", "mg/dL", "< 150"),
     ]
-
-
-def test_lone_ranges_of_shares_and_counts_are_of_one_column(tmp_path: Path) -> None:
-    xs = (40, 135, 176, 229, 274, 330)
-    report = read(
-        tmp_path,
-        [
-            row(xs, "TEST", "RESULT", "UNITS", "ABSOLUTE", "UNITS", "REFERENCE RANGE"),
-            row(xs, "NEUTROPHILS", "71", "%", "8.80", "10^9/L", "32 - 60"),
-            row(xs, "LYMPHOCYTES", "20", "%", "2.48", "10^9/L", "30 - 60"),
-            row(xs, "MONOCYTES", "6", "%", "0.74", "10^9/L", "2 - 10"),
-            row(xs, "EOSINOPHILS", "3", "%", "0.37", "10^9/L", "1 - 6"),
-        ],
-    )
-
-    assert [r.reference_range for r in report.results] == [
-        "32 - 60",
-        None,
-        "30 - 60",
-        None,
-        "2 - 10",
-        None,
-        "1 - 6",
-        None,
-    ]

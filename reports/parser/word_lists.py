@@ -1,0 +1,25 @@
+"""Reads the lists of words in data/, each by the heading that it stands under."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+_FOLDER = Path(__file__).parent / "data"
+
+
+@lru_cache
+def read_word_lists(file: str) -> dict[str, tuple[str, ...]]:
+    """Return the words by heading of a file: 'heading: word word', or 'phrase|phrase'.
+
+    Lines that are indented go on from the one above.
+    """
+    text = (_FOLDER / file).read_text(encoding="utf-8")
+    lists = {}
+    for line in re.sub(r"\n\s+", " ", text).splitlines():
+        heading, _, words = line.partition(": ")
+        if not line.startswith("#"):
+            parts = words.split("|") if "|" in words else words.split()
+            lists[heading] = tuple(part.strip() for part in parts)
+    return lists
