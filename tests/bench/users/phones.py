@@ -93,8 +93,10 @@ def write_month(models: Any, days: int, seed: int) -> Iterator[bytes]:
     }
     metrics = models.SDKMetricType
     records, stages, workouts = [], [], []
+    # The last day is the same, as no record may lie ahead.
+    first_day = START - timedelta(days=max(0, days - 30))
     for day in range(days):
-        midnight = START + timedelta(days=day)
+        midnight = first_day + timedelta(days=day)
         for minute in range(0, 1440, 2):
             at = midnight + timedelta(minutes=minute)
             records.append(

@@ -61,6 +61,8 @@ def answer_busy(seconds: int) -> HttpResponse:
     """
     response = answer_refusal(503, "Send this again later.", code="busy")
     response["Retry-After"] = str(seconds)
+    # Asked for by many phones at once, and no fault: Django would log each as an error.
+    response._has_been_logged = True  # type: ignore[attr-defined]  # as Django marks it
     return response
 
 
