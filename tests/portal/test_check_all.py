@@ -91,6 +91,7 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "long",
         "siege",
         "kills",
+        "fuzz",
         "clients",
         "generators",
         "lab_exchange",

@@ -195,6 +195,7 @@ STEPS = (
     Step("long", run_command, (*PYTEST, "-m", "long", "-n", "0", LONG), is_long=True),
     Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
     Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
+    Step("fuzz", run_command, (*PYTHON, "-m", "tests.fuzz"), is_long=True),
     Step(
         "clients", run_command, (*PYTHON, "-m", "tests.contract.clients"), is_long=True
     ),

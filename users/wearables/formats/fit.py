@@ -108,6 +108,7 @@ _PLANS = {
 }
 _BROKEN: tuple[type[Exception], ...] = (
     fitdecode.FitError,
+    AssertionError,  # of lengths that go past the end of the file
     struct.error,
     ValueError,
     KeyError,

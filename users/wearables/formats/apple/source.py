@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO, TYPE_CHECKING
 
 from users.states.imports import ImportRefusal
@@ -134,6 +134,12 @@ class WatchedSource:
             raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
 
 
+_NOT_OPENED = (
+    *(zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError),
+    *(OSError, ValueError),
+)
+
+
 @contextmanager
 def open_apple_health_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
     """Open the export's XML and return its length in bytes. Raises: FileRefused."""
@@ -142,11 +148,11 @@ def open_apple_health_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
             yield WatchedSource(raw, packed=None), path.stat().st_size
         return
     member = find_export_in_archive(path)
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(member) as unpacked:
-            yield (
-                WatchedSource(unpacked, packed=member.compress_size),
-                member.file_size,
-            )
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        raise FileRefused(ImportRefusal.DAMAGED) from None
+    with ExitStack() as opened:
+        try:
+            archive = opened.enter_context(zipfile.ZipFile(path))
+            unpacked = opened.enter_context(archive.open(member))
+        # Also a place that no file has: OSError, ValueError.
+        except _NOT_OPENED:
+            raise FileRefused(ImportRefusal.DAMAGED) from None
+        yield WatchedSource(unpacked, packed=member.compress_size), member.file_size

@@ -148,7 +148,10 @@ def _members_of(
         raise FileRefused(ImportRefusal.DAMAGED, "a zip archive") from None
     with archive:
         for info in members:
-            if info.is_dir() or any(each in info.filename for each in _IGNORED):
+            # One without a name is no file of a person, and is_dir fails for it.
+            if not info.filename or info.is_dir():
+                continue
+            if any(each in info.filename for each in _IGNORED):
                 continue
             if info.flag_bits & 1:
                 raise FileRefused(ImportRefusal.ENCRYPTED)
