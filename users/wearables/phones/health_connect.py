@@ -244,7 +244,7 @@ def _read_period(
     end: datetime | None,
     offset: int | None,
 ) -> None:
-    """Read a period as days of a flow that is not told; a day that tells it counts."""
+    """Read a period as days of unspecified flow; a flow of a day replaces its."""
     first, last = batch.local_day(start, offset), batch.local_day(end, offset)
     if start is None or end is None or first is None or last is None:
         batch.refuse(where, type_, DropReason.BAD_TIME)

@@ -1,4 +1,4 @@
-"""What was eaten, as Health Connect's nutrition records tell it."""
+"""Read meals of Health Connect's nutrition records."""
 
 from __future__ import annotations
 
