@@ -88,6 +88,7 @@ REASONS = {
     ),
     "numbers of messages, nobody's": "unmatched/ reports/documents/",
     "receipts of erased users, numbers alone": ("erasures/ erasures/<str:receipt_id>/"),
+    "a comparison of all users, numbers alone": "parity/",
 }
 SILENT = {name for names in REASONS.values() for name in names.split()}
 PAGES = [

@@ -18,8 +18,8 @@ LITERAL = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|`([^`]*)`")
 # A capital and letters, or a word after a word: neither is a selector nor a key.
 SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z]|^[A-Z][a-z]+[.!]?$")
 KEY = re.compile(r"pageText\(([^,)]*)")
-# Names of the browser's own.
-KNOWN = {"Enter", "Escape", "Home", "End", "Event", "Accept"}
+# Names of the browser's own, and of a FHIR resource.
+KNOWN = {"Enter", "Escape", "Home", "End", "Event", "Accept", "Patient"}
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
