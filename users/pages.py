@@ -56,7 +56,7 @@ PAGES = PageContributions(
             area=Area.API_KEYS,
         ),
         Destination(
-            70,
+            35,
             gettext_lazy("Parity report"),
             "doc",
             "users:parity",

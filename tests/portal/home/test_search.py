@@ -168,7 +168,7 @@ def test_the_page_lists_users_pages_and_actions(alice_web, dana):
     reply = alice_web.get(SEARCH, {"q": "report"})
     found = {g.title: [o.words for o in g.options] for g in reply.context["commands"]}
     assert found == {
-        "Go to": ["Reports", "Open reports"],
+        "Go to": ["Reports", "Open reports", "Parity report"],
         "Actions": ["Upload report"],
     }
 

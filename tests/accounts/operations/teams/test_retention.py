@@ -29,13 +29,13 @@ WITHOUT_CLASS = {
         "users.User users.UserInfo users.Connection users.ConnectionEntry"
         " users.SourceGrant users.Device users.Supply users.Origin users.DemoUser"
         " users.Cadence users.ImportJob users.SourceDay users.SourcePriority"
-        " users.SourceGap users.Phone labs.UserInsurance"
+        " users.SourceGap users.Phone users.MovedUser labs.UserInsurance"
     ),
     "goes after a time that is the same for all": (
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"
         " users.LinkSession users.PushedContent users.PairingCode"
         " users.PhoneUpload users.PhonePiece labs.Hl7OutboundMessage"
-        " accounts.AssistantCall"
+        " accounts.AssistantCall exchange.SharedLink exchange.SharedFile"
     ),
 }
 
