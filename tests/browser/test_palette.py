@@ -184,7 +184,7 @@ def test_the_first_page_of_a_new_team_is_sound(visit, alice, alice_tenant):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/")
 
-        expect(page.get_by_role("heading", name="Make your first call")).to_be_visible()
+        expect(page.get_by_role("heading", name="Get started")).to_be_visible()
         assert complaints(page) == []
 
 
@@ -197,7 +197,7 @@ def test_the_overview_renews_itself(visit, alice, alice_tenant):
         job.delete()
 
         expect(page.locator("#overview")).to_have_attribute(
-            "hx-trigger", "every 60s", timeout=10_000
+            "hx-trigger", "every 10s", timeout=10_000
         )
         expect(
             page.get_by_role("link", name=re.compile("Open reports"))
