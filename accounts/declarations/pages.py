@@ -207,7 +207,7 @@ class UserColumn:
 class FirstStep:
     """A step of a new team's checklist, for members who may write in `area`.
 
-    Steps are in the order of `rank`; `key` tells them apart. A step is done once one of
+    Steps are in the order of `rank`; `key` names each. A step is done once one of
     the querysets of `rows` has a row, so it follows what happened and not what was
     clicked. `verb` is the button to `path_name`. Where `begun` has a row, the step is
     half done and `begun_says`, `begun_verb` and `begun_path_name` stand for these.

@@ -63,7 +63,7 @@ def prefill_patient(user: User | None) -> Prefill:
     """Take the patient from the user's last order, else from their stored details.
 
     The order is what a lab has accepted; stored details that changed after it and
-    differ are named, and win only when somebody chooses them. Two queries.
+    differ are named, and win only when chosen. Two queries.
     Source: Ours (workflows, order entry).
     """
     stored, changed_at = _load_stored_patient(user)

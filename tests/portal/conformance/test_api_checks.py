@@ -44,12 +44,16 @@ def test_a_sandbox_passes_and_nothing_is_left_in_it(
     )
 
     said = capsys.readouterr().out
-    told = json.loads(path.read_text())["api"]
+    report = json.loads(path.read_text())["api"]
     assert [
-        (each["name"], each["outcome"], each["detail"]) for each in told["results"]
+        (each["name"], each["outcome"], each["detail"]) for each in report["results"]
     ] == [(check.name, "passed", "") for check in CHECKS]
-    assert (told["passed"], told["failed"], told["skipped"]) == (len(CHECKS), 0, 0)
-    assert told["not_judged"]
+    assert (report["passed"], report["failed"], report["skipped"]) == (
+        len(CHECKS),
+        0,
+        0,
+    )
+    assert report["not_judged"]
     assert "not judged: " in said
     assert not User.objects.for_tenant(alice_tenant).live().exists()
 

@@ -52,7 +52,7 @@ def test_a_plan_says_what_happens_to_which_and_each_is_done_by_itself(
     assert emitted_types(alice_tenant) == before
     assert audited(alice_tenant)[-1] == ("read", "order_list", "selected=3")
 
-    # One is cancelled by somebody else between the plan and the press.
+    # One is cancelled by another member between the plan and the press.
     cancel_order(order=changing, actor=ACTOR)
     alice_web.post(url(alice_tenant), {"action": "cancel", "order": chosen})
 
