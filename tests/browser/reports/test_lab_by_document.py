@@ -122,7 +122,6 @@ def test_a_lab_by_document_goes_from_requisition_to_signed_results(
         mark.click()
         expect(page.locator("main")).to_contain_text("The order has all its results.")
         page.get_by_role("link", name="Review and sign").click()
-        page.get_by_role("button", name="Hide tour").click()
         expect(page.locator(".bm")).to_have_count(3)
         for _ in range(3):
             name = page.locator(".bm:not([data-decided]) .bm__name").first
