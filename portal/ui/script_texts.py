@@ -45,6 +45,7 @@ SCRIPT_TEXTS: dict[str, str] = {
     ),
     "chart_point": gettext_lazy("{name}: {value} {unit}"),
     "chart_point_range": gettext_lazy("{name}: {value} {unit} ({low} to {high})"),
+    "chart_selection": gettext_lazy("{start} to {end} selected"),
     "copied": gettext_lazy("Copied"),
     "copy_blocked": gettext_lazy("Your browser blocked copying"),
     "copy_blocked_help": gettext_lazy("Select the text and copy it manually."),

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WIDTH, _HEIGHT = 820, 236
 _LEFT, _AXIS, _EDGE, _TOP = 44, 44, 10, 22
 _LANE, _LANE_GAP, _FOOT = 14, 6, 22
+# Above each of several strips stands its name.
+_LANE_NAME = 16
 _TICKS = 4
 # What a tick of time is worth, so that there are at most as many as have room.
 _TIMES_AT_MOST = 9
@@ -31,13 +33,17 @@ _DAY = timedelta(days=1)
 
 
 class Mark(NamedTuple):
-    """A value of the time from `start` to `end`; `low` and `high` where it varied."""
+    """A value of the time from `start` to `end`; `low` and `high` where it varied.
+
+    `name` says what it is where each is a thing of its own, a workout say.
+    """
 
     start: datetime
     end: datetime
     value: float
     low: float
     high: float
+    name: str = ""
 
     @property
     def middle(self) -> datetime:
@@ -50,7 +56,8 @@ class Curve:
     """Marks by time; `joins` is the longest pause that a line is drawn across.
 
     `hue` ends the name of its CSS class, `dash` (0 for none) tells curves of one hue
-    apart.
+    apart. `is_other` is of another time, laid over the shown one. Bars are at least
+    `least_width` wide.
     """
 
     name: str
@@ -60,6 +67,8 @@ class Curve:
     joins: timedelta
     shape: Literal["line", "bars"] = "line"
     dash: int = 0
+    is_other: bool = False
+    least_width: float = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +150,7 @@ def draw_time_series_chart(
     """
     frame = compute_plot_frame(curves, start=start, end=end)
     scales = _scales(curves)
-    bottom = (_HEIGHT if curves else 0) + len(lanes) * (_LANE + _LANE_GAP)
+    bottom = (_HEIGHT if curves else 0) + len(lanes) * _lane_height(lanes)
     return format_html(
         '<svg class="chart series" viewBox="0 0 {} {}" role="img" aria-label="{}">'
         "{}{}{}{}{}</svg>",
@@ -262,10 +271,9 @@ def _line(curve: Curve, frame: Frame, scales: dict[str, _Scale]) -> SafeString:
         if any(mark.high > mark.low for mark in run):
             band.append(_band(run, frame, scale))
     return format_html(
-        '<g class="sr sr-{} sr--{}"><path class="sr-band" d="{}"/>'
+        '<g class="{}"><path class="sr-band" d="{}"/>'
         '<path class="sr-line" d="{}"/>{}</g>',
-        curve.hue,
-        curve.dash,
+        _class(curve),
         "".join(band),
         "".join(path),
         format_html_join("", '<circle class="sr-dot" cx="{}" cy="{}" r="2.5"/>', dots),
@@ -302,29 +310,51 @@ def _bars(curve: Curve, frame: Frame, scales: dict[str, _Scale]) -> SafeString:
     for mark in curve.marks:
         left, right = frame.x(mark.start), frame.x(mark.end)
         room = min(2.0, (right - left) * 0.2)
+        width = max(curve.least_width, right - left - room)
         y = scale.y(mark.value)
         drawn.append(
             (
-                _n(left + room / 2),
-                _n(max(0.75, right - left - room)),
+                _n(min(left + room / 2, frame.right - width)),
+                _n(width),
                 _n(min(y, floor_y)),
                 _n(abs(floor_y - y)),
+                format_html("<title>{}</title>", mark.name) if mark.name else "",
             )
         )
     return format_html(
-        '<g class="sr sr-{} sr--{}">{}</g>',
-        curve.hue,
-        curve.dash,
+        '<g class="{}">{}</g>',
+        _class(curve),
         format_html_join(
-            "", '<rect class="sr-bar" x="{}" width="{}" y="{}" height="{}"/>', drawn
+            "",
+            '<rect class="sr-bar" x="{}" width="{}" y="{}" height="{}">{}</rect>',
+            drawn,
         ),
     )
+
+
+def _class(curve: Curve) -> str:
+    other = " sr-other" if curve.is_other else ""
+    return f"sr sr-{curve.hue} sr--{curve.dash}{other}"
+
+
+def _lane_height(lanes: Sequence[Lane]) -> int:
+    return _LANE + (_LANE_NAME if len(lanes) > 1 else _LANE_GAP)
 
 
 def _lanes(lanes: Sequence[Lane], frame: Frame, top: float) -> SafeString:
     drawn = []
     for number, lane in enumerate(lanes):
-        y = top + number * (_LANE + _LANE_GAP) + _LANE_GAP
+        height = _lane_height(lanes)
+        y = top + (number + 1) * height - _LANE
+        if len(lanes) > 1:
+            drawn.append(
+                format_html(
+                    '<text x="{}" y="{}">{}</text>',
+                    _n(frame.left),
+                    _n(y - 4),
+                    lane.name,
+                )
+            )
         drawn.append(
             format_html(
                 '<rect class="cy-cell" x="{}" y="{}" width="{}" height="{}" rx="3"/>{}',

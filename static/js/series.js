@@ -75,10 +75,9 @@ function show(plot, at) {
   const svg = plot.querySelector("svg");
   const height = svg.viewBox.baseVal.height;
   shape(plot, "sr-here", { x1: x, x2: x, y1: 0, y2: height - 22 });
-  const lines = found.map(({ curve, point: [, value, low, high] }) => {
+  const lines = found.map(({ curve, point: [, value, low, high, own] }) => {
     const shown = (number) => number.toLocaleString(document.documentElement.lang);
-    const { name, unit } = curve;
-    const point = { name, unit, value: shown(value) };
+    const point = { name: own ?? curve.name, unit: curve.unit, value: shown(value) };
     return low < high
       ? pageText("chart_point_range", { ...point, low: shown(low), high: shown(high) })
       : pageText("chart_point", point);
@@ -149,6 +148,25 @@ document.addEventListener("pointerout", (event) => {
   if (plot && !plot.contains(event.relatedTarget)) hide(plot);
 });
 
+// Marks the time between two moments, as dragging does.
+function pick(plot, from, to) {
+  const { left, right, start, end } = read(plot);
+  const [x1, x2] = [Math.min(from, to), Math.max(from, to)].map(
+    (at) => left + ((at - start) / (end - start)) * (right - left),
+  );
+  const height = plot.querySelector("svg").viewBox.baseVal.height - 22;
+  shape(plot, "sr-pick", { x: x1, width: Math.max(1, x2 - x1), y: 0, height });
+  return pageText("chart_selection", {
+    start: clock(plot, Math.min(from, to)),
+    end: clock(plot, Math.max(from, to)),
+  });
+}
+
+function unpick(plot) {
+  delete plot.picked;
+  shape(plot, "sr-pick");
+}
+
 // Every moment that some curve has a point at, for the arrow keys.
 function moments(plot) {
   plot.moments ??= [
@@ -166,6 +184,16 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     return document.querySelector(KEYS[event.key]).click();
   }
+  if (event.key === "Enter" && plot.picked) {
+    event.preventDefault();
+    const [from, to] = plot.picked;
+    unpick(plot);
+    return from === to || zoom(Math.min(from, to), Math.max(from, to));
+  }
+  if (event.key === "Escape" && plot.picked) {
+    event.preventDefault();
+    return unpick(plot);
+  }
   const all = moments(plot);
   const here = Number(slider.getAttribute("aria-valuenow"));
   const steps = {
@@ -181,9 +209,18 @@ document.addEventListener("keydown", (event) => {
   const next = Math.min(all.length - 1, Math.max(0, steps[event.key]));
   slider.setAttribute("aria-valuemax", all.length - 1);
   slider.setAttribute("aria-valuenow", next);
-  slider.setAttribute("aria-valuetext", show(plot, all[next]).replaceAll("\n", ", "));
+  let text = show(plot, all[next]).replaceAll("\n", ", ");
+  if (event.shiftKey) {
+    plot.picked = [plot.picked?.[0] ?? all[here], all[next]];
+    text = `${pick(plot, ...plot.picked)}, ${text}`;
+  } else {
+    unpick(plot);
+  }
+  slider.setAttribute("aria-valuetext", text);
 });
 
 document.addEventListener("focusout", (event) => {
-  if (event.target.matches?.(".plot__slider")) hide(plotOf(event.target));
+  if (!event.target.matches?.(".plot__slider")) return;
+  hide(plotOf(event.target));
+  unpick(plotOf(event.target));
 });

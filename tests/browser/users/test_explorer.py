@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import complaints
+from tests.browser.conftest import PHONE, WIDE, complaints
 from tests.factories.samples import put_samples
 from tests.factories.summaries import night_element, record
 from tests.factories.users import make_user
@@ -44,7 +44,6 @@ def test_series_are_laid_over_read_zoomed_and_opened(visit, alice, address):
     with visit.page(member=alice) as page:
         page.goto(address)
         tree = page.get_by_role("navigation", name="Resources")
-        tree.get_by_role("link", name="Heart rate").click()
         chart = page.locator(".plot svg")
         expect(chart.locator(".sr-line")).to_have_count(1)
         tree.get_by_role("link", name="Sleep cycle").click()
@@ -55,6 +54,25 @@ def test_series_are_laid_over_read_zoomed_and_opened(visit, alice, address):
         slider.focus()
         page.keyboard.press("End")
         assert "Heart rate, Oura: 61 bpm" in slider.get_attribute("aria-valuetext")
+        # What is selected by keys is zoomed into by Enter, and dropped by Escape.
+        page.keyboard.press("Shift+PageUp")
+        expect(chart.locator(".sr-pick")).to_have_count(1)
+        page.keyboard.press("Escape")
+        expect(chart.locator(".sr-pick")).to_have_count(0)
+        page.keyboard.press("Shift+PageUp")
+        assert " selected, " in slider.get_attribute("aria-valuetext")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**start=**")
+        page.get_by_role("link", name="7 days").click()
+        page.wait_for_url(lambda url: "start=" not in url)
+
+        page.get_by_role("button", name="Compare").click()
+        page.get_by_role("link", name="The days before").click()
+        expect(page.get_by_role("region", name="Both spans in numbers")).to_be_visible()
+        assert complaints(page) == []
+        page.set_viewport_size(PHONE)
+        assert chart.bounding_box()["y"] < PHONE["height"]
+        page.set_viewport_size(WIDE)
 
         box = chart.bounding_box()
         before = page.url
@@ -75,8 +93,11 @@ def test_series_are_laid_over_read_zoomed_and_opened(visit, alice, address):
 def test_without_script_every_step_is_a_link(visit, alice, address):
     with visit.page(member=alice, scripts=False) as page:
         page.goto(address)
-        page.locator(".fresh").get_by_role("link", name="Heart rate").click()
         expect(page.locator(".plot svg .sr-line")).to_have_count(1)
+        rows = page.get_by_role("region", name="Table of heart rate").get_by_role("row")
+        expect(rows).to_have_count(51)
+        page.get_by_role("link", name="Freshness").click()
+        page.locator(".fresh").get_by_role("link", name="Heart rate").click()
         first = page.locator("#series .sub").first.inner_text()
         page.get_by_role("link", name="Zoom in").click()
         expect(page.locator("#series .sub").first).not_to_have_text(first)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from portal.lib.database import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date, datetime
 
     from users.models import User
@@ -54,3 +55,22 @@ def find_summary_extents(*, user: User, start: date, end: date) -> list[SummaryE
         },
     )
     return [SummaryExtent(*row) for row in found]
+
+
+def find_latest_summaries(
+    *, user: User, kinds: Sequence[str], provider: str | None = None
+) -> dict[str, datetime]:
+    """Return the end of the last summary by kind; one query."""
+    found = rows.fetch_rows(
+        "SELECT kind, max(coalesce(ends_at, starts_at)) FROM users_summary"
+        " WHERE tenant_id = %(tenant)s AND user_id = %(user)s"
+        " AND kind = ANY(%(kinds)s) AND (%(provider)s::text IS NULL"
+        " OR provider = %(provider)s) GROUP BY kind",
+        {
+            "tenant": user.tenant_id,
+            "user": user.pk,
+            "kinds": list(kinds),
+            "provider": provider,
+        },
+    )
+    return dict(found)

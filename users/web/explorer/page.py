@@ -24,21 +24,33 @@ from users.queries import user_overview
 from users.store.held_series import list_stored_series
 from users.wearables.providers import find_provider
 from users.web.explorer.calls import build_api_call, build_api_call_response
+from users.web.explorer.comparing import build_comparison
 from users.web.explorer.files import (
     FORMATS,
     stream_all_records_file,
     stream_shown_data_file,
 )
 from users.web.explorer.freshness import build_data_freshness_grid
-from users.web.explorer.query import RANGES, SERIES_MAX, Question, ViewAs, ZoneChoice
+from users.web.explorer.query import (
+    RANGES,
+    SERIES_MAX,
+    Compare,
+    Question,
+    ViewAs,
+    ZoneChoice,
+)
 from users.web.explorer.record_events import (
     find_events_with_samples,
     find_events_with_summaries,
     list_event_deliveries,
 )
 from users.web.explorer.series import ShownSeries, build_explorer_series
-from users.web.explorer.table import TABLE_ROWS, build_series_table
-from users.web.explorer.tree import build_resource_tree
+from users.web.explorer.table import (
+    TABLE_ROWS,
+    build_first_rows,
+    build_series_table,
+)
+from users.web.explorer.tree import build_resource_tree, find_freshest_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,6 +65,7 @@ if TYPE_CHECKING:
     from users.models import User
     from users.queries import UserOverview
     from users.web.explorer.calls import Call
+    from users.web.explorer.comparing import Comparison
     from users.web.explorer.record_events import RecordEvent
     from users.web.explorer.tree import Tree
 
@@ -69,10 +82,18 @@ class Why(StrEnum):
 @require_GET
 @require_right(Area.USERS)
 def show_data_explorer(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Show series over a range; without one the freshest.
+
+    `show=freshness` shows how fresh each resource is instead.
+    """
     overview = _overview(request, user_id)
     user = overview.user
     question = Question.read(request.GET, user)
     held = list_stored_series(user=user)
+    is_freshness = request.GET.get("show") == "freshness"
+    if not (question.series or is_freshness):
+        freshest = find_freshest_series(user, question, held)
+        question = question.open_on(*freshest) if freshest else question
     tree = build_resource_tree(user, question, held)
     question = question.with_offset(_offset(tree, question))
     shown = build_explorer_series(user, question)
@@ -93,6 +114,10 @@ def show_data_explorer(request: TenantRequest, user_id: str) -> HttpResponse:
             question, "resolution", Resolution, question.resolution
         ),
         "views": _choices(question, "view", ViewAs, question.view),
+        "comparisons": [
+            (each.label, question.query(compare=each.value), each == question.compare)
+            for each in Compare
+        ],
         "series_max": SERIES_MAX,
     }
     if not shown:
@@ -161,16 +186,35 @@ def _view(
                 )
             }
         case _:
+            comparison = build_comparison(user, question, shown)
             return {
-                "chart": _chart(question, shown),
-                "chart_data": _chart_data(question, shown),
+                "comparison": comparison,
+                "chart": _chart(question, shown, comparison),
+                "chart_data": _chart_data(question, shown, comparison),
+                # A request of a script is of a page that has no use for them.
+                "first_rows": []
+                if request.htmx
+                else [build_first_rows(question, each) for each in shown],
             }
 
 
-def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
+def _curves(shown: Sequence[ShownSeries], comparison: Comparison | None) -> list[Curve]:
+    """Return the curves, those compared with first: the shown ones lie above."""
+    return [
+        *(comparison.curves if comparison else ()),
+        *(curve for each in shown for curve in each.curves),
+    ]
+
+
+def _chart(
+    question: Question, shown: Sequence[ShownSeries], comparison: Comparison | None
+) -> SafeString:
     return draw_time_series_chart(
-        [curve for each in shown for curve in each.curves],
-        [each.lane for each in shown if each.lane is not None],
+        _curves(shown, comparison),
+        [
+            *(each.lane for each in shown if each.lane is not None),
+            *(comparison.lanes if comparison else ()),
+        ],
         start=question.start,
         end=question.end,
         zone=question.clock,
@@ -179,9 +223,11 @@ def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
     )
 
 
-def _chart_data(question: Question, shown: Sequence[ShownSeries]) -> dict[str, Any]:
+def _chart_data(
+    question: Question, shown: Sequence[ShownSeries], comparison: Comparison | None
+) -> dict[str, Any]:
     """Return the data for the script that zooms and reads values; times in Unix ms."""
-    curves = [curve for each in shown for curve in each.curves]
+    curves = _curves(shown, comparison)
     frame = compute_plot_frame(curves, start=question.start, end=question.end)
     return {
         "start": _ms(question.start),
@@ -208,11 +254,15 @@ def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
     return call, build_api_call_response(user, question, call)
 
 
-def _point(curve: Curve, mark: Mark) -> list[float]:
-    """Return time, value, minimum and maximum of a mark; bars do not vary."""
+def _point(curve: Curve, mark: Mark) -> list[float | str]:
+    """Return time, value, minimum and maximum of a mark, and its name if it has one.
+
+    Bars do not vary.
+    """
     is_sum = curve.shape == "bars"
     low, high = (mark.value,) * 2 if is_sum else (mark.low, mark.high)
-    return [_ms(mark.middle), *(round(each, 2) for each in (mark.value, low, high))]
+    numbers = [round(each, 2) for each in (mark.value, low, high)]
+    return [_ms(mark.middle), *numbers, *filter(None, [mark.name])]
 
 
 def _find_events_by_series(

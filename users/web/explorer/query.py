@@ -43,6 +43,8 @@ _SHORTEST = timedelta(minutes=10)
 _LONGEST = timedelta(days=731)
 _DAY = timedelta(days=1)
 _TICK = timedelta(microseconds=1)
+# Ours: whole weeks, so that weekdays lie over weekdays.
+_YEAR_DAYS = 364
 
 
 class ZoneChoice(OpenChoices):
@@ -51,6 +53,14 @@ class ZoneChoice(OpenChoices):
     RECORD = "record", gettext_lazy("Where it was recorded")
     USER = "user", gettext_lazy("User's time zone")
     UTC = "utc", "UTC"
+
+
+class Compare(OpenChoices):
+    """The span that is compared with the shown one; a date names any other."""
+
+    NONE = "", gettext_lazy("Nothing")
+    BEFORE = "before", gettext_lazy("The days before")
+    YEAR = "year", gettext_lazy("The year before, same weekdays")
 
 
 class ViewAs(OpenChoices):
@@ -121,6 +131,7 @@ class Question:
     view: ViewAs
     cursor: str
     offset: int | None = None
+    compare: str = ""
 
     @classmethod
     def read(cls, query: QueryDict, user: User) -> Question:
@@ -154,6 +165,48 @@ class Question:
             resolution=Resolution.known(query.get("resolution", "")) or Resolution.AUTO,
             view=ViewAs.known(query.get("view", "")) or ViewAs.CHART,
             cursor=query.get("cursor", ""),
+            compare=_parse_compare(query.get("compare", "")),
+        )
+
+    @property
+    def compared(self) -> Question | None:
+        """Return the question of the span compared with; None without one.
+
+        It is as many whole days of the clock away, so that hours lie over hours.
+        """
+        zone = self.counting_zone
+        match self.compare:
+            case Compare.NONE:
+                return None
+            case Compare.BEFORE:
+                days = -(-(self.end - self.start) // _DAY)
+            case Compare.YEAR:
+                days = _YEAR_DAYS
+            case _:
+                days = (self.first_day - date.fromisoformat(self.compare)).days
+        try:
+            start, end = (
+                (at.astimezone(zone) - days * _DAY).astimezone(UTC)
+                for at in (self.start, self.end)
+            )
+        except OverflowError:
+            return None
+        if not days or start < find_day_start(EARLIEST, UTC):
+            return None
+        return replace(self, start=start, end=end, days=None, compare="", cursor="")
+
+    def open_on(self, key: SeriesKey, last: datetime) -> Question:
+        """Return the question with one series, and days that reach its last record."""
+        if self.days is None or last >= self.start:
+            return replace(self, series=(key,))
+        zone = self.counting_zone
+        day = last.astimezone(zone).date()
+        return replace(
+            self,
+            series=(key,),
+            start=find_day_start(day - (self.days - 1) * _DAY, zone),
+            end=find_day_start(day + _DAY, zone),
+            days=None,
         )
 
     @property
@@ -207,14 +260,17 @@ class Question:
         first, last = self.start.astimezone(self.clock), self.end.astimezone(self.clock)
         if first.time() == last.time() == datetime.min.time():
             last -= _DAY
-            one = f"{first.day} {first:%b %Y}"
             if first == last:
-                return one
-            ends = {"first": one, "last": f"{last.day} {last:%b %Y}"}
+                return f"{first.day} {first:%b %Y}"
+            year = f" {first.year}" if first.year != last.year else ""
+            ends = {
+                "first": f"{first.day} {first:%b}{year}",
+                "last": f"{last.day} {last:%b %Y}",
+            }
         else:
             ends = {
                 "first": f"{first.day} {first:%b, %H:%M}",
-                "last": f"{last.day} {last:%b, %H:%M}",
+                "last": f"{last.day} {last:%b %Y, %H:%M}",
             }
         return _("%(first)s to %(last)s") % ends
 
@@ -228,6 +284,7 @@ class Question:
             if self.resolution == Resolution.AUTO
             else str(self.resolution),
             "view": "" if self.view == ViewAs.CHART else str(self.view),
+            "compare": self.compare,
         }
         if self.days is None:
             fields |= {"start": _wire(self.start), "end": _wire(self.end)}
@@ -247,6 +304,11 @@ class Question:
         """Return the query parameters that the form of other days keeps."""
         query = parse_qsl(self.query(days="").removeprefix("?"))
         return [(name, value) for name, value in query if name not in _TIMES]
+
+    @property
+    def kept_in_comparison(self) -> list[tuple[str, str]]:
+        """Return the query parameters that the form of a compared day keeps."""
+        return parse_qsl(self.query(compare="").removeprefix("?"))
 
     @property
     def first_day(self) -> date:
@@ -269,6 +331,8 @@ class Question:
             items = [each for each in self.series if each != key]
         else:
             items = [*self.series[: SERIES_MAX - 1], key]
+        if not items:  # without a series the freshest one would open again
+            return self.query(series=[], show="freshness")
         return self.query(series=[each.text for each in items])
 
     def shift_range(self, *, by: float = 0, times: float = 1) -> str:
@@ -288,6 +352,16 @@ class Question:
 
 def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else None
+
+
+def _parse_compare(text: str) -> str:
+    """Return a known span, or a date, as it stands in the query string."""
+    if text in Compare.values:
+        return text
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""
 
 
 def _parse_moment(text: str, zone: tzinfo, *, date_is_at: timedelta) -> datetime | None:

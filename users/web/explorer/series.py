@@ -44,6 +44,9 @@ _DENSE = 3
 # Ours: more lines are in the table alone.
 _CURVES_MAX = 8
 _DAY = timedelta(days=1)
+_MINUTES = "min"
+# Ours: what can be seen and pointed at, however long the range.
+_WORKOUT_PX = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ class ShownSeries:
     @property
     def unit(self) -> str:
         resource = self.key.timeseries
+        if self.key.slug == WORKOUTS.slug:
+            return _MINUTES
         return resource.unit if resource else ""
 
     @property
@@ -308,16 +313,39 @@ def _spans(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSer
             Row(start, end, None, row.provider, None, None, None, 1, row.id, said)
         )
         stays += list(_stays(key, row, start, end, said))
-    lane = Lane(key.name, stays)
-    return ShownSeries(key, hue, None, (), lane, tuple(rows))
+    rows.sort(key=lambda row: row.start)
+    if key.slug == WORKOUTS.slug:
+        return ShownSeries(
+            key, hue, None, tuple(_workout_bars(key, hue, rows)), None, tuple(rows)
+        )
+    return ShownSeries(key, hue, None, (), Lane(key.name, stays), tuple(rows))
+
+
+def _workout_bars(key: SeriesKey, hue: str, rows: Sequence[Row]) -> Iterator[Curve]:
+    """Yield the workouts of each source, as high as they are long."""
+    for dash, provider in enumerate(sorted({row.provider or "" for row in rows})):
+        yield Curve(
+            name=f"{key.name}, {find_provider(provider).name}",
+            unit=_MINUTES,
+            hue=hue,
+            marks=[
+                Mark(row.start, row.end, minutes, minutes, minutes, row.words)
+                for row in rows
+                if (row.provider or "") == provider and row.end is not None
+                for minutes in [round((row.end - row.start).total_seconds() / 60, 1)]
+            ],
+            joins=timedelta(),
+            shape="bars",
+            dash=min(dash, 3),
+            least_width=_WORKOUT_PX,
+        )
 
 
 def _stays(
     key: SeriesKey, row: SummaryRow, start: datetime, end: datetime, text: str
 ) -> Iterator[Stay]:
     if key.slug != SLEEP_CYCLE.slug:
-        hue = "awake" if key.slug == WORKOUTS.slug else "light"
-        yield Stay(start, end, hue, text)
+        yield Stay(start, end, "light", text)
         return
     for stage, first, last in Night(row).stages:
         yield Stay(

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Ours: some screens of rows; what a chart draws is at most ten times as many.
 TABLE_ROWS = 200
+# Ours: what stands below a chart for those without script.
+FIRST_ROWS = 50
 _DRAWN = 10 * TABLE_ROWS
 _TICK = timedelta(microseconds=1)
 
@@ -53,13 +55,15 @@ class Table:
     shown: ShownSeries
     lines: Sequence[Line]
     samples: bool = False
+    spans: bool = False
     more: str = ""
 
 
 def build_series_table(user: User, question: Question, shown: ShownSeries) -> Table:
     """Build the rows of a series; single samples in pages of TABLE_ROWS."""
     if shown.view is None:
-        return Table(shown, [_span_line(question, row) for row in shown.rows])
+        lines = [_span_line(question, row) for row in shown.rows]
+        return Table(shown, lines, spans=True)
     if not (shown.is_samples or question.resolution == Resolution.RAW):
         rows = shown.rows[:_DRAWN]
         return Table(shown, [_bucket_line(question, row) for row in rows])
@@ -81,6 +85,14 @@ def build_series_table(user: User, question: Question, shown: ShownSeries) -> Ta
         samples=True,
         more=question.query(cursor=f"{shown.key.slug}~{cursor}") if cursor else "",
     )
+
+
+def build_first_rows(question: Question, shown: ShownSeries) -> Table:
+    """Build the first rows of a chart's series, which are read already."""
+    is_spans = shown.view is None
+    build = _span_line if is_spans else _bucket_line
+    lines = [build(question, row) for row in shown.rows[:FIRST_ROWS]]
+    return Table(shown, lines, spans=is_spans)
 
 
 def build_sample_query_string(slug: str, sample: Sample) -> str:

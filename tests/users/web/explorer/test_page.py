@@ -12,7 +12,7 @@ from portal.lib.web import parquet_files
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.samples import put_samples
-from tests.factories.summaries import cycle_element, night_element, record
+from tests.factories.summaries import MOST, cycle_element, night_element, record
 from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
@@ -22,6 +22,7 @@ from users.wearables.providers import KNOWN
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+GRID = "?show=freshness"
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +59,12 @@ def body_of(reply):
     return b"".join(reply.streaming_content).decode("utf-8-sig")
 
 
-def test_without_a_series_the_grid_says_how_fresh_everything_is(alice_web, user):
+def test_the_grid_says_how_fresh_everything_is(alice_web, user):
     beats(user, 60, 61)
     beats(user, 62, day="2026-02-25", provider="garmin")
     record(user, "sleep_cycle", night_element())
 
-    reply = open_page(alice_web, user)
+    reply = open_page(alice_web, user, GRID)
 
     rows = {(row.slug, row.provider.slug): row for row in reply.context["grid"].rows}
     assert rows.keys() == {
@@ -82,7 +83,7 @@ def test_a_record_of_a_whole_day_is_dated_by_that_day(alice_web, user):
     record(user, "activity")
     beats(user, 60, day="2026-02-27")
 
-    reply = open_page(alice_web, user)
+    reply = open_page(alice_web, user, GRID)
 
     days = {row.slug: row.last_day for row in reply.context["grid"].rows}
     [stored] = Summary.objects.for_tenant(user.tenant).filter(user=user)
@@ -92,7 +93,7 @@ def test_a_record_of_a_whole_day_is_dated_by_that_day(alice_web, user):
 def test_what_has_no_chart_is_in_the_grid_all_the_same(alice_web, user):
     record(user, "activity")
 
-    reply = open_page(alice_web, user)
+    reply = open_page(alice_web, user, GRID)
 
     (row,) = reply.context["grid"].rows
     assert (row.slug, row.url, reply.context["why"]) == ("activity", "", None)
@@ -113,7 +114,7 @@ def test_what_is_overdue_is_silent_in_the_grid(alice_web, user):
         due_at=heard + timedelta(hours=6),
     ).save()
 
-    grid = open_page(alice_web, user).context["grid"]
+    grid = open_page(alice_web, user, GRID).context["grid"]
 
     (row,) = grid.rows
     assert (row.is_silent, row.usual, row.dot, grid.silent) == (
@@ -130,10 +131,10 @@ def test_the_grid_costs_the_same_however_much_there_is(alice_web, user, number):
         put_samples(
             user, "heartrate", (f"2026-02-{n + 1:02}", 0, 60), provider=provider
         )
-    open_page(alice_web, user)
+    open_page(alice_web, user, GRID)
 
     with count_statements() as sent:
-        reply = open_page(alice_web, user)
+        reply = open_page(alice_web, user, GRID)
 
     assert len(reply.context["grid"].rows) == number
     tables = ("users_sample", "users_summary", "users_cadence", "users_feed")
@@ -149,6 +150,76 @@ def test_cycles_are_told_of_nowhere_here(alice_web, user):
 
     assert reply.context["grid"].rows == ()
     assert reply.context["tree"].branches == ()
+
+
+def test_it_opens_on_the_freshest_resource_and_on_days_that_have_it(alice_web, user):
+    beats(user, 60, 61)
+    put_samples(user, "steps", ("2026-02-27T10:00", 5, 90), provider="garmin")
+    put_samples(user, "body_weight", ("2026-01-05T07:00", 0, 80.5), provider="withings")
+
+    fresh = open_page(alice_web, user).context
+    old = open_page(alice_web, user, "?provider=withings").context
+    (leaf,) = [
+        leaf
+        for branch in fresh["tree"].branches
+        for leaf in branch.leaves
+        if leaf.is_on
+    ]
+
+    assert [each.key.slug for each in fresh["series"]] == ["heartrate"]
+    assert fresh["question"].span == "23 Feb to 1 Mar 2026"
+    assert [each.key.slug for each in old["series"]] == ["body_weight"]
+    assert old["question"].span == "30 Dec 2025 to 5 Jan 2026"
+    # Hiding the last series does not open it again.
+    assert open_page(alice_web, user, leaf.query).context["grid"].rows != ()
+
+
+def test_workouts_are_bars_as_high_as_they_are_long(alice_web, user):
+    record(user, "workouts", MOST["workouts"])
+
+    reply = open_page(alice_web, user)
+
+    (curve,) = reply.context["chart_data"]["curves"]
+    ((_, *point),) = curve["points"]
+    assert (curve["unit"], point) == ("min", [60.0, 60.0, 60.0, "Evening run, 1 h"])
+    chart = str(reply.context["chart"])
+    assert chart.count('class="sr-bar"') == 1
+    assert "<title>Evening run, 1 h</title>" in chart
+
+
+@pytest.mark.parametrize(
+    ("compare", "span", "then", "change"),
+    [
+        ("before", "16 Feb to 22 Feb 2026", "50", "+20 %"),
+        ("year", "24 Feb to 2 Mar 2025", "40", "+50 %"),
+        ("2026-01-05", "5 Jan to 11 Jan 2026", "80", "\N{MINUS SIGN}25 %"),
+    ],
+)
+def test_two_spans_lie_over_each_other(alice_web, user, compare, span, then, change):
+    beats(user, 60)
+    beats(user, 50, day="2026-02-21")
+    beats(user, 40, day="2025-03-01")
+    beats(user, 80, day="2026-01-10")
+
+    reply = open_page(alice_web, user, f"?series=heartrate&compare={compare}")
+
+    comparison = reply.context["comparison"]
+    other, shown = reply.context["chart_data"]["curves"]
+    assert comparison.span == span
+    assert (comparison.figures[0].now, comparison.figures[0].then) == ("60", then)
+    assert comparison.figures[0].change == change
+    # It stands where the same weekday of the shown span does.
+    assert other["points"][0][0] == shown["points"][0][0]
+    assert str(reply.context["chart"]).count("sr-other") == 1
+
+
+@pytest.mark.parametrize("compare", ["", "2026-02-23", "yesterday", "0001-01-01"])
+def test_what_can_not_be_compared_is_not(alice_web, user, compare):
+    beats(user, 60)
+
+    reply = open_page(alice_web, user, f"?series=heartrate&compare={compare}")
+
+    assert reply.context["comparison"] is None
 
 
 def test_the_tree_counts_what_lies_in_the_time(alice_web, user):
