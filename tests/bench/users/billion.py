@@ -32,6 +32,7 @@ from tests.bench.stage import private_database, processes_below
 from tests.bench.users.packing import (
     _FILL,
     _SIZE,
+    CODES,
     DAY,
     HEART,
     START,
@@ -142,7 +143,7 @@ def write(task: Task) -> int:
 
     if not task.is_packed:
         start = START + timedelta(days=(task.first - START.date()).days)
-        fill = _FILL.format(heart=HEART, steps=STEPS, temperature=TEMPERATURE)
+        fill = _FILL.format(**CODES)
         until = start + task.days * DAY
         ask(fill, {"start": start, "end": until, "users": list(task.users)})
         return 0

@@ -27,11 +27,18 @@ if TYPE_CHECKING:
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 HEART, STEPS, TEMPERATURE = 2600, 4200, 900
+CODES = {
+    "heart": HEART,
+    "steps": STEPS,
+    "temperature": TEMPERATURE,
+    "feed": 1,
+    "origin": 1,
+}
 # Values are whole for beats and steps, with one decimal for temperatures.
 _FILL = """
     INSERT INTO users_sample
         (ts, user_id, value, origin, tz_offset, duration, series, feed)
-    SELECT ts, person, value, 1, 3600, duration, series, 1 FROM (
+    SELECT ts, person, value, {origin}, 3600, duration, series, {feed} FROM (
         SELECT person, ts, {heart}::smallint AS series, 0 AS duration,
             (70 + 25 * sin(extract(epoch FROM ts) / 5000 + person)
                 + 4 * random())::integer::float8 AS value
@@ -215,7 +222,7 @@ def run(number: int, days: int, rounds: int) -> None:
     people = User.objects.for_tenant(tenant).order_by("pk")
     users = list(people.values_list("pk", flat=True))
     ensure_sample_partitions(START.date(), (START + (days + 9) * DAY).date())
-    fill = _FILL.format(heart=HEART, steps=STEPS, temperature=TEMPERATURE)
+    fill = _FILL.format(**CODES)
     for day in range(0, days, 30):
         until = START + min(days, day + 30) * DAY
         ask(fill, {"start": START + day * DAY, "end": until, "users": users})
