@@ -43,6 +43,7 @@ from labs.operations.order_status.patient_notices import (
     mark_queued_notices_refused,
     send_queued_notices,
 )
+from labs.operations.orders.order_counts import fold_order_counts
 from labs.operations.orders.requisition_watches import (
     READY_JOB,
     mail_requisition_subscribers,
@@ -171,6 +172,12 @@ def run_lab_document_check(*, tenant_pk: int, document_id: str) -> None:
     check_and_send_lab_document(
         tenant=Tenant.objects.get(pk=tenant_pk), document_id=UUID(document_id)
     )
+
+
+@periodic_job("36 * * * *", "labs.fold_counts")
+def fold_changes_of_order_counts() -> None:
+    """Make one row of the changes that count orders; hourly."""
+    fold_order_counts()
 
 
 @periodic_job("50 2 * * *", "labs.sweep_documents")

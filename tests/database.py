@@ -62,8 +62,10 @@ SELECT oid::regclass::text FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition
     AND relnamespace = 'public'::regnamespace
     AND relname NOT LIKE ALL(ARRAY['django_migrations', 'procrastinate_%'])
+ORDER BY oid
 """
-# A table that refuses to lose rows (the audit) loses them as its owner's alone.
+# A table that refuses to lose rows (the audit) loses them as its owner's alone. Those
+# that count others' rows are younger than they, and so are emptied after them.
 EMPTY = """
 DO $$
 DECLARE name text; has_rows boolean;
@@ -73,6 +75,7 @@ BEGIN
         CONTINUE WHEN NOT has_rows;
         IF EXISTS (
             SELECT FROM pg_trigger WHERE tgrelid = name::regclass AND NOT tgisinternal
+                AND tgtype & 2 <> 0 -- BEFORE
         ) THEN
             EXECUTE format('ALTER TABLE %s DISABLE TRIGGER USER', name);
             EXECUTE format('TRUNCATE %s', name);
@@ -85,8 +88,8 @@ END $$
 """
 GUARDED = """
 SELECT DISTINCT tgrelid::regclass::text FROM pg_trigger JOIN pg_class ON oid = tgrelid
-WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace
-    AND relname NOT LIKE 'procrastinate_%'
+WHERE NOT tgisinternal AND tgtype & 2 <> 0
+    AND relnamespace = 'public'::regnamespace AND relname NOT LIKE 'procrastinate_%'
 """
 # Jobs that a test committed would wait in the queue of all that follow it.
 QUEUE = "SELECT FROM procrastinate_jobs LIMIT 1"

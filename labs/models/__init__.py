@@ -22,6 +22,7 @@ from labs.models.insurance import DiagnosisCode, ListedPayor, Payor, UserInsuran
 from labs.models.kit_stock import KitStock
 from labs.models.lab_document import LabDocument
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
+from labs.models.order_count import OrderCount
 from labs.models.patient_notice import PatientNotice
 from labs.models.physician import OrderApproval, Physician
 from labs.models.requisition_watch import RequisitionWatch
@@ -57,6 +58,7 @@ __all__ = [
     "MissingResult",
     "Order",
     "OrderApproval",
+    "OrderCount",
     "OrderEvent",
     "OrderTransaction",
     "PatientNotice",

@@ -10,6 +10,7 @@ from labs.payloads.catalogue import (
     build_lab,
     build_lab_test,
     build_marker,
+    build_ordered_lab_test,
 )
 from labs.payloads.orders import (
     ORDER_SCHEMA,
@@ -41,6 +42,7 @@ __all__ = [
     "build_marker",
     "build_order",
     "build_order_event",
+    "build_ordered_lab_test",
     "get_transaction_status",
     "list_order_events",
 ]

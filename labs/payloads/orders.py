@@ -189,8 +189,8 @@ ORDER_SCHEMA: dict[str, Any] = {
 }
 
 
-def build_order(order: Order) -> OrderAnswer:
-    """Build an order loaded by orders_with_details."""
+def build_order(order: Order, lab_test: LabTestAnswer | None = None) -> OrderAnswer:
+    """Build an order loaded by orders_with_details; `lab_test` if it is built."""
     events = [build_order_event(event) for event in list_order_events(order)]
     return {
         "user_id": order.user.uuid,
@@ -198,7 +198,7 @@ def build_order(order: Order) -> OrderAnswer:
         "team_id": order.tenant.team_id,
         "patient_details": build_patient_details(order.patient_details),
         "patient_address": build_patient_address(order.patient_address),
-        "lab_test": build_ordered_lab_test(order),
+        "lab_test": lab_test or build_ordered_lab_test(order),
         "details": {"type": order.method, "data": _build_details(order)},
         "sample_id": order.sample_id or None,
         "notes": None,

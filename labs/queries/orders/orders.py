@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, prefetch_related_objects
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import (
     Appointment,
-    Lab,
     LabTest,
+    LabTestVersion,
+    MarkerVersion,
     Order,
     OrderEvent,
     OrderTransaction,
 )
+from labs.models.catalogue_version import PlacedTest, build_placed_test
+from labs.queries.orders.order_counts import fetch_order_counts
 from labs.queries.physicians import practising_physicians
 from labs.states.appointments import AppointmentStatus
 from labs.states.orders import ORDER_STATUSES, Interpretation, split_order_status
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
+
+    from django.db.models import Model
 
     from accounts.models import Tenant
     from labs.models.order import OrderQuerySet
@@ -45,6 +50,13 @@ _SORTS = {
     "created_at": "created_at",
     "patient_name": "patient_name",
     "last_status": "status",
+}
+# Filters that say nothing more than how OrderCount counts.
+_KNOWN_BY_COUNTS: dict[str, Any] = {
+    "low_statuses": (),
+    "methods": (),
+    "sort": "created_at",
+    "descending": True,
 }
 
 
@@ -84,8 +96,8 @@ class OrderPage:
 
 
 def count_orders_of_live_users(*, tenant: Tenant) -> int:
-    """Count the orders of a tenant's live users."""
-    return int(Order.objects.for_tenant(tenant).live().count())
+    """Return the number of orders of a tenant's live users."""
+    return sum(fetch_order_counts(tenant=tenant).values())
 
 
 def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
@@ -118,44 +130,74 @@ def _list_orders_with_details(
     """Load orders as orders_with_details does, for build_order alone.
 
     A page has few labs and tests: each is loaded once. What belongs to an order is put
-    to it here, as Django would make a query for each to hold it.
+    to it here, as Django would make a query for each to hold it. What most orders lack
+    is asked for only where there is any: each query costs as much as several orders.
     """
-    rows = _live_orders_with_visit(tenant).select_related("user", "shipment")
+    again = Order.objects.for_tenant(tenant).filter(transaction=OuterRef("transaction"))
+    rows = (
+        _live_orders_with_visit(tenant)
+        .select_related("user", "shipment")
+        .annotate(has_siblings=Exists(again.exclude(pk=OuterRef("pk"))))
+    )
     found = {order.pk: order for order in rows.filter(pk__in=ids)}
     siblings: dict[UUID, list[Order]] = defaultdict(list)
     for order in found.values():
         siblings[order.transaction_id].append(order)
-    others = Order.objects.for_tenant(tenant).exclude(pk__in=found)
-    for each in others.filter(transaction__in=siblings).only(*_READ_OF_SIBLINGS):
-        siblings[each.transaction_id].append(each)
+    shared = {o.transaction_id for o in found.values() if vars(o)["has_siblings"]}
+    if shared:
+        others = Order.objects.for_tenant(tenant).exclude(pk__in=found)
+        for each in others.filter(transaction__in=shared).only(*_READ_OF_SIBLINGS):
+            siblings[each.transaction_id].append(each)
     everyone = {each.pk: each for own in siblings.values() for each in own}
     events: dict[UUID, list[OrderEvent]] = {key: [] for key in everyone}
     for event in OrderEvent.objects.for_tenant(tenant).filter(order__in=everyone):
         events[event.order_id].append(event)
     for key, order in everyone.items():
         _hold(order, "events", events[key])
-    panels = LabTest.objects.for_tenant(tenant).prefetch_related(*_CONTENT_OF_TEST)
-    tests: dict[UUID, LabTest] = {
-        each.pk: each
-        for each in panels.filter(pk__in={each.lab_test_id for each in found.values()})
-    }
-    labs = Lab.objects.in_bulk(
-        {each.lab_id for each in found.values()}
-        | {each.lab_id for each in tests.values()}
-    )
-    for test in tests.values():
-        test.lab = labs[test.lab_id]
+    tests = _load_tests(tenant, {order.lab_test_id for order in found.values()})
     transactions: dict[UUID, OrderTransaction] = {}
     for key, own in siblings.items():
         transactions[key] = OrderTransaction(pk=key, tenant=tenant)
         _hold(transactions[key], "orders", own)
     for order in found.values():
-        order.lab, order.lab_test = labs[order.lab_id], tests[order.lab_test_id]
+        order.lab_test, placed = tests[order.lab_test_id]
+        order.lab = order.lab_test.lab
+        if placed:
+            vars(order)["placed"] = placed
         order.transaction = transactions[order.transaction_id]
     return found
 
 
-def _hold(owner: Order | OrderTransaction, name: str, rows: Sequence[Any]) -> None:
+def _load_tests(
+    tenant: Tenant, ids: Collection[UUID]
+) -> dict[UUID, tuple[LabTest, PlacedTest | None]]:
+    """Load tests with labs; with it what all orders of a test were placed with.
+
+    That is None where a test or a marker has changed since some order may have been.
+    """
+    found = LabTest.objects.for_tenant(tenant).filter(pk__in=ids).select_related("lab")
+    links = LabTest.markers.through.objects.filter(labtest=OuterRef(OuterRef("pk")))
+    tests = found.annotate(
+        has_changed=Exists(
+            LabTestVersion.objects.for_tenant(tenant).filter(lab_test=OuterRef("pk"))
+        ),
+        has_changed_markers=Exists(
+            MarkerVersion.objects.filter(marker__in=links.values("marker"))
+        ),
+    )
+    loaded = list(tests)
+    if any(test.has_changed or test.has_changed_markers for test in loaded):
+        prefetch_related_objects(loaded, *_CONTENT_OF_TEST)
+        return {test.pk: (test, None) for test in loaded}
+    prefetch_related_objects(loaded, "markers")
+    now = timezone.now()
+    for test in loaded:
+        for each in (test, *test.markers.all()):
+            _hold(each, "versions", [])
+    return {test.pk: (test, build_placed_test(panel=test, at=now)) for test in loaded}
+
+
+def _hold(owner: Model, name: str, rows: Sequence[Any]) -> None:
     """Let an owner give these rows as if prefetched; a list can't be filtered."""
     vars(owner).setdefault("_prefetched_objects_cache", {})[name] = rows
 
@@ -174,7 +216,8 @@ def list_orders_page(
 ) -> OrderPage:
     """Return a page of orders, pages from 1; one past the end is empty.
 
-    The total of a page that is not full is known by the walk that found it.
+    The total of a page that is not full is known by the walk that found it, and where
+    only status and method are filtered by it is not counted either.
     """
     matching = filter_orders(tenant=tenant, filters=filters)
     sign = "-" if filters.descending else ""
@@ -189,9 +232,23 @@ def list_orders_page(
     orders = [found[pk] for pk in ids if pk in found]
     for order in orders:
         order.tenant = tenant
-    is_last = len(ids) < size and (ids or page == 1)
-    return OrderPage(
-        orders, (page - 1) * size + len(ids) if is_last else matching.count()
+    if len(ids) < size and (ids or page == 1):
+        total = (page - 1) * size + len(ids)
+    elif replace(filters, **_KNOWN_BY_COUNTS) == OrderFilters():
+        total = _sum_counts(tenant, filters)
+    else:
+        total = matching.count()
+    return OrderPage(orders, total)
+
+
+def _sum_counts(tenant: Tenant, filters: OrderFilters) -> int:
+    """Return the number of live orders with the filters' statuses and methods."""
+    statuses = _statuses_ending_in(filters.low_statuses)
+    return sum(
+        number
+        for kind, number in fetch_order_counts(tenant=tenant).items()
+        if (not filters.low_statuses or kind.status in statuses)
+        and (not filters.methods or kind.method in filters.methods)
     )
 
 

@@ -79,7 +79,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
     page = list_orders(
         tenant=request.tenant,
         filters=query.filters,
-        statuses=per_status,
+        per_status=per_status,
         offset=query.offset,
         limit=query.limit,
         with_patients=show_patients,
@@ -116,7 +116,7 @@ def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
     arguments: dict[str, Any] = {
         "tenant": request.tenant,
         "filters": query.filters,
-        "statuses": count_orders_per_status(tenant=request.tenant),
+        "per_status": count_orders_per_status(tenant=request.tenant),
     }
     if not list_orders(**arguments, limit=1).is_exact:
         return render_page(
@@ -143,7 +143,6 @@ def show_user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
     page = list_orders(
         tenant=request.tenant,
         filters=ListFilters(user_uuid=overview.user.uuid),
-        statuses=(),
         limit=LATEST_OF_USER,
     )
     record_read(

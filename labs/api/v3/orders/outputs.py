@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 from uuid import UUID
 
 from labs.payloads import (
+    LabTestAnswer,
     OrderAnswer,
     PhysicianAnswer,
     build_order,
+    build_ordered_lab_test,
     get_transaction_status,
     list_order_events,
 )
@@ -85,9 +87,13 @@ def build_order_change_response(order: Order, message: str) -> OrderDone:
 
 
 def build_order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
-    """Build a page of orders as requested."""
+    """Build a page of orders as requested; a test that many share is built once."""
+    tests: dict[int, LabTestAnswer] = {}
+    for order in found.orders:
+        if id(order.placed) not in tests:
+            tests[id(order.placed)] = build_ordered_lab_test(order)
     return {
-        "orders": [build_order(order) for order in found.orders],
+        "orders": [build_order(each, tests[id(each.placed)]) for each in found.orders],
         "total": found.total,
         "page": page,
         "size": size,
