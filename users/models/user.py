@@ -38,7 +38,6 @@ class User(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="joined by all that is fenced; names are in users.UserInfo",
         retention=RetentionRule("7 days after it is deleted", "users.sweep"),
         route_parameters={"user_id": "uuid", "client_user_id": "client_user_id"},
     )

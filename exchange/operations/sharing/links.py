@@ -40,7 +40,7 @@ from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, Invalid, NotFound, TooMany
 from portal.lib.tenancy import acting_for
 from portal.lib.web.links import build_absolute_url
-from users.queries import lock_user
+from users.queries import find_live_user, lock_user
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -281,15 +281,18 @@ def _list_open_links(tenant: Tenant) -> QuerySet[SharedLink]:
 
 def _find_link(token: str) -> SharedLink:
     """Return the open link of an address. Raises: link_unknown."""
-    rows = SharedLink.unscoped.select_related("tenant__team", "user")
+    rows = SharedLink.unscoped.select_related("tenant__team")
     link: SharedLink | None = rows.filter(
-        token_hash=_hash_token(token),
-        user__deleted_at=None,
-        tenant__team__deleted_at=None,
+        token_hash=_hash_token(token), tenant__team__deleted_at=None
     ).first()
     if link is None or not link.is_open:
         raise _unknown()
-    link.user.tenant = link.tenant
+    # A user is read once the tenant is known.
+    with acting_for(link.tenant):
+        user = find_live_user(tenant=link.tenant, pk=link.user_id)
+    if user is None:
+        raise _unknown()
+    link.user = user
     return link
 
 

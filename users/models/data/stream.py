@@ -20,7 +20,6 @@ class WorkoutStream(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="as samples: read through a user, who is fenced by code",
         data_classes=("summaries",),
     )
 

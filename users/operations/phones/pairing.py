@@ -22,7 +22,7 @@ from portal.lib.web.proxies import find_client_network
 from users.models import PairingCode
 from users.models.phones.pairing_code import TRIES_MAX
 from users.operations.phones.tokens import PhoneDetails, create_phone
-from users.queries import lock_user
+from users.queries import find_live_user, lock_user
 
 if TYPE_CHECKING:
     from django.db import models
@@ -126,9 +126,8 @@ def redeem_pairing_code(
         used_at=None,
         expires_at__gt=now,
         tries__lt=TRIES_MAX,
-        user__deleted_at=None,
         tenant__team__deleted_at=None,
-    ).select_related("tenant__team", "user")
+    ).select_related("tenant__team")
     found = None
     for row in alike:
         if constant_time_compare(row.code_hash, _hash(text)):
@@ -136,8 +135,11 @@ def redeem_pairing_code(
     if found is None:
         alike.update(tries=F("tries") + 1)
         raise _unknown()
-    tenant = found.user.tenant = found.tenant
+    tenant = found.tenant
     with acting_for(tenant), transaction.atomic():
+        user = find_live_user(tenant=tenant, pk=found.user_id)
+        if user is None:
+            raise _unknown()
         # Of two at once the second finds it used.
         taken = PairingCode.objects.for_tenant(tenant).filter(
             pk=found.pk, used_at=None, expires_at__gt=now, tries__lt=TRIES_MAX
@@ -145,7 +147,7 @@ def redeem_pairing_code(
         if not taken.update(used_at=now):
             raise _unknown()
         actor = Actor(ActorKind.SYSTEM, "phone", "phone", address)
-        phone, tokens = create_phone(user=found.user, actor=actor, details=details)
+        phone, tokens = create_phone(user=user, actor=actor, details=details)
         PairingCode.objects.for_tenant(tenant).filter(pk=found.pk).update(
             phone_id=phone.uuid
         )

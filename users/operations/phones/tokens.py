@@ -17,7 +17,7 @@ from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
 from users.models import Phone
-from users.queries import lock_user
+from users.queries import find_live_user, lock_user
 from users.states.phones import PhoneApp
 
 if TYPE_CHECKING:
@@ -200,16 +200,18 @@ _PHONE = Actor.system("phone")
 
 
 def _find(**by: str) -> Phone | None:
-    # The tenant is what the token says.
-    found = Phone.unscoped.select_related("tenant__team", "user").filter(
-        revoked_at=None,
-        user__deleted_at=None,
-        tenant__team__deleted_at=None,
-        **by,
+    # The tenant is what the token says; only then a user can be read.
+    found = Phone.unscoped.select_related("tenant__team").filter(
+        revoked_at=None, tenant__team__deleted_at=None, **by
     )
     phone: Phone | None = found.first()
-    if phone is not None:
-        phone.user.tenant = phone.tenant
+    if phone is None:
+        return None
+    with acting_for(phone.tenant):
+        user = find_live_user(tenant=phone.tenant, pk=phone.user_id)
+    if user is None:
+        return None
+    phone.user = user
     return phone
 
 

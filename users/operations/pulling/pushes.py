@@ -27,6 +27,7 @@ from users.operations.sources.credentials import (
     build_push_address,
     find_pushed_application,
 )
+from users.queries import find_live_user
 from users.states import ConnectionStatus, PauseCause
 
 if TYPE_CHECKING:
@@ -194,13 +195,20 @@ def _find_connections(
         provider=pushed.gateway.name,
         external_user_id=external_user_id,
         disconnected_at=None,
-        user__deleted_at=None,
         tenant__team__deleted_at=None,
         grant__client_id=pushed.gateway.credentials.client_id,
     )
     if pushed.tenant_pk is not None:
         live = live.filter(tenant=pushed.tenant_pk)
-    return list(live.select_related("tenant").order_by("pk"))
+    found = live.select_related("tenant").order_by("pk")
+    return [each for each in found if _has_live_user(each)]
+
+
+def _has_live_user(connection: Connection) -> bool:
+    # A user is read once the tenant is known.
+    with acting_for(connection.tenant):
+        user = find_live_user(tenant=connection.tenant, pk=connection.user_id)
+    return user is not None
 
 
 def _find(provider: str, token: str) -> PushedApplication:

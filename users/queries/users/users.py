@@ -130,6 +130,14 @@ def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
     return rows.filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
 
 
+def find_live_user(*, tenant: Tenant, pk: int) -> User | None:
+    """Return the live user with this key, or None, for callers that a token named."""
+    try:
+        return _live_user(tenant, "id = %s", pk)
+    except NotFound:
+        return None
+
+
 def lock_user(user: User) -> User:
     """Lock the live user's row until the transaction ends. Raises: not_found."""
     return _live_user(user.tenant, "id = %s FOR UPDATE", user.pk)

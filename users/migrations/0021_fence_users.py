@@ -1,0 +1,15 @@
+"""Hold users and workout streams to the tenant of the connection."""
+
+from django.db import migrations
+
+from portal.lib.tenancy import enable_tenant_row_security
+
+
+class Migration(migrations.Migration):
+    locks_because = "a policy is made at once, whatever the table holds"
+    dependencies = [
+        ("users", "0020_moved_users"),
+        ("portal", "0002_signed_tenant"),
+    ]
+
+    operations = enable_tenant_row_security("users_user", "users_workoutstream")
