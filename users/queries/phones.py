@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from portal.lib.secrets.encryption import UnreadableSecret, decrypt_secret
 from users.models import PairingCode, Phone, PhoneUpload
-from users.states.phones import UploadOutcome
+from users.states.phones import PhoneApp, UploadOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,9 @@ class PhoneHealth:
 
     `missing` are types of records that the app could not read, or found none of: a
     permission may be missing, which HealthKit tells nobody. `gaps` are spans of the
-    last 30 days without an upload of more than SILENT_AFTER, newest first.
+    last 30 days without an upload of more than SILENT_AFTER, newest first. `also_by`
+    are other apps that send the same source from a live phone: each cuts time into
+    samples of its own, so that one walk may count twice.
     """
 
     phone: Phone
@@ -46,6 +48,7 @@ class PhoneHealth:
     refused: int
     missing: tuple[str, ...]
     gaps: tuple[tuple[datetime, datetime], ...]
+    also_by: tuple[PhoneApp, ...]
 
     @property
     def is_silent(self) -> bool:
@@ -140,6 +143,7 @@ def list_phone_health(*, user: User) -> list[PhoneHealth]:
             refused=sums.get(phone.pk, {}).get("all_refused") or 0,
             missing=_missing(phone),
             gaps=_gaps(times.get(phone.pk, [])),
+            also_by=_list_other_apps(phone, phones),
         )
         for phone in phones
     ]
@@ -153,6 +157,17 @@ def _missing(phone: Phone) -> tuple[str, ...]:
             if told.get("ok") is False or told.get("count") == 0
         )[:_TYPES_SHOWN]
     )
+
+
+def _list_other_apps(phone: Phone, phones: Sequence[Phone]) -> tuple[PhoneApp, ...]:
+    if phone.revoked_at is not None or not phone.provider:
+        return ()
+    others = {
+        PhoneApp(each.app)
+        for each in phones
+        if each.revoked_at is None and each.provider == phone.provider
+    }
+    return tuple(sorted(others - {PhoneApp(phone.app)}))
 
 
 def _gaps(times: Sequence[datetime]) -> tuple[tuple[datetime, datetime], ...]:

@@ -10,7 +10,8 @@ from accounts.models import AuditEntry
 from tests.factories.phones import make_phone, make_record, send, store_all, sync
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.models import PhoneUpload
+from users.models import Phone, PhoneUpload
+from users.states.phones import PhoneApp
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -54,6 +55,7 @@ def test_phones_are_listed_with_their_health_and_disconnected(
         "uploads": {"waiting": 1, "failed": 0, "records": 2, "refused": 1},
         "missing_types": ["sleep"],
         "gaps": [],
+        "also_sent_by": [],
     }
     before = stored_rows(alice_tenant)
     assert charlie_api.get(path).status_code == 404
@@ -78,3 +80,30 @@ def test_phones_are_listed_with_their_health_and_disconnected(
     audit = AuditEntry.objects.for_tenant(alice_tenant).filter(user_uuid=user.uuid)
     assert audit.filter(verb="revoke_phone", actor_kind="api_key").count() == 1
     assert audit.filter(verb="read", subject="phones").count() == 3
+
+
+def test_two_apps_that_send_one_source_name_each_other(
+    alice_api, alice_web, alice_tenant, time_machine
+):
+    time_machine.move_to(NOW, tick=False)
+    user = make_user(tenant=alice_tenant)
+    make_phone(user)
+    make_phone(user, app=PhoneApp.HEALTH_AUTO_EXPORT)
+    path = f"/v2/user/{user.uuid}/phone"
+    page = f"/t/alice-health/sandbox/users/{user.uuid}/"
+
+    def others():
+        return sorted(each["also_sent_by"] for each in alice_api.get(path).json())
+
+    # A phone has a source from its first upload on.
+    assert others() == [[], []]
+    Phone.objects.for_tenant(alice_tenant).update(provider="apple_health_kit")
+    assert others() == [["health_auto_export"], ["open_wearables"]]
+    shown = alice_web.get(page).content.decode()
+    assert "Health Auto Export sends this source too" in shown
+
+    Phone.objects.for_tenant(alice_tenant).filter(app="open_wearables").update(
+        revoked_at=NOW
+    )
+    assert others() == [[], []]
+    assert "sends this source too" not in alice_web.get(page).content.decode()

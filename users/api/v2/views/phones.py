@@ -54,6 +54,7 @@ class PhoneAnswer(TypedDict):
     uploads: PhoneUploads
     missing_types: list[str]
     gaps: list[PhoneGap]
+    also_sent_by: list[Annotated[str, PhoneApp]]
 
 
 class PhoneListView(UserAPIView):
@@ -72,7 +73,9 @@ class PhoneListView(UserAPIView):
 
         `missing_types` are types of records that the app could not read or found none
         of: a permission may be missing. `is_silent`: connected, and nothing came for
-        two days. `gaps` are the last three of 30 days.
+        two days. `gaps` are the last three of 30 days. `also_sent_by`: other apps on a
+        connected phone that send the same source; what both send, such as steps,
+        may count twice until one is disconnected.
         """
         user = self.get_user(user_id)
         phones = list_phone_health(user=user)
@@ -122,4 +125,5 @@ def _build(health: PhoneHealth) -> PhoneAnswer:
         },
         "missing_types": list(health.missing),
         "gaps": [{"start": start, "end": end} for start, end in health.gaps],
+        "also_sent_by": list(health.also_by),
     }
