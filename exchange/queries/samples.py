@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
 
 _BINARY = "fhir_binary_id"
+_COMPOSITION = "fhir_composition_id"
 # Files are described by these, and have their ids.
 _DESCRIBED_BY = "DocumentReference"
+# Documents are made of these, and have their ids.
+_REPORTED_BY = "DiagnosticReport"
 
 
 def find_resource_parameter(name: str) -> str:
@@ -22,7 +25,7 @@ def find_resource_parameter(name: str) -> str:
 
 def list_resource_parameters() -> list[str]:
     """List the route parameters of all types."""
-    return [*map(find_resource_parameter, RESOURCE_TYPES), _BINARY]
+    return [*map(find_resource_parameter, RESOURCE_TYPES), _BINARY, _COMPOSITION]
 
 
 def find_sample_resource_ids(tenant: Tenant) -> dict[str, str]:
@@ -36,4 +39,6 @@ def find_sample_resource_ids(tenant: Tenant) -> dict[str, str]:
                 break
     if described := samples.get(find_resource_parameter(_DESCRIBED_BY)):
         samples[_BINARY] = described
+    if reported := samples.get(find_resource_parameter(_REPORTED_BY)):
+        samples[_COMPOSITION] = reported
     return samples

@@ -1,14 +1,10 @@
 """Whether a whole `$export` is valid to its last line, and how fast it comes.
 
-Run `python -m tests.bench.fhir_export URL KEY --schema fhir.schema.json`, with the
-address of a running server, an API key, and the published JSON schema of R4
-(hl7.org/fhir/R4/fhir.schema.json.zip, unpacked; without it the schema is left out).
-Asks for everything, waits, fetches every file, and judges every line by the R4B models
-of fhir.resources, by fhirkit, and by the schema. Prints resources by type, the seconds
-until the files were there, and lines a second; fails at a fault or a missing line.
-
-The schema names its own version of FHIR (4.0) in a constant that no resource holds; it
-is not judged by.
+Run `python -m tests.bench.fhir_export URL KEY`, with the address of a running server
+and an API key. Asks for everything, waits, fetches every file, and judges every line by
+the R4B models of fhir.resources, by fhirkit, and by the published JSON schema of R4.
+Prints resources by type, the seconds until the files were there, and lines a second;
+fails at a fault or a missing line.
 """
 
 from __future__ import annotations
@@ -17,60 +13,19 @@ import argparse
 import sys
 import time
 from collections import Counter
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fhirkit
 import httpx
-import jsonschema_rs
 import orjson
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from tests.fhir_judges import find_faults
 
-    Judge = Callable[[Any], list[str]]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHOWN = 20
 POLL_S = 1
 WAIT_S = 60 * 60
-
-
-def judge_by_models(resource: Any) -> list[str]:
-    """Return what the R4B models of fhir.resources find."""
-    type_ = resource["resourceType"]
-    model = getattr(import_module(f"fhir.resources.R4B.{type_.lower()}"), type_)
-    try:
-        model.model_validate(resource)
-    except ValueError as fault:
-        return [f"fhir.resources: {fault}"]
-    return []
-
-
-def judge_by_definitions(resource: Any) -> list[str]:
-    """Return what fhirkit finds."""
-    return [f"fhirkit: {issue}" for issue in fhirkit.validate(resource)]
-
-
-def make_schema_judge(path: Path) -> Judge:
-    """Return a judge by the schema, which looks at the one type of a resource.
-
-    The schema itself tries all types in turn, and its faults name none.
-    """
-    schema = orjson.loads(path.read_bytes())
-    definitions = schema["definitions"]
-    judges: dict[str, Any] = {}
-
-    def judge(resource: Any) -> list[str]:
-        type_ = resource["resourceType"]
-        if type_ not in judges:
-            one = {"$ref": f"#/definitions/{type_}", "definitions": definitions}
-            judges[type_] = jsonschema_rs.validator_for(one)
-        return [
-            f"schema: {fault.message}" for fault in judges[type_].iter_errors(resource)
-        ]
-
-    return judge
 
 
 def export(client: httpx.Client, url: str) -> tuple[Any, float]:
@@ -100,11 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("url")
     parser.add_argument("key")
-    parser.add_argument("--schema", type=Path)
     options = parser.parse_args()
-    judges: list[Judge] = [judge_by_models, judge_by_definitions]
-    if options.schema:
-        judges.append(make_schema_judge(options.schema))
     counts: Counter[str] = Counter()
     faults: list[str] = []
     with httpx.Client(
@@ -116,7 +67,7 @@ def main() -> int:
             for resource in iterate_lines(client, output):
                 number += 1
                 place = f"{output['type']} {resource.get('id')}"
-                faults += [f"{place}: {one}" for j in judges for one in j(resource)]
+                faults += [f"{place}: {one}" for one in find_faults(resource)]
             counts[output["type"]] += number
             if number != output["count"]:
                 faults.append(f"{output['url']}: {number} of {output['count']} lines")
@@ -125,7 +76,7 @@ def main() -> int:
     total = sum(counts.values())
     sys.stdout.write(
         f"{total:,} lines in {seconds:.1f} s, {total / seconds:,.0f} a second;"
-        f" {len(judges)} judges, {len(faults)} faults\n"
+        f" {len(faults)} faults\n"
     )
     for fault in faults[:SHOWN]:
         sys.stdout.write(f"{fault[:500]}\n")

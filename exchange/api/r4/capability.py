@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.views import APIView
 
 from exchange.api.r4.views import FhirRenderer, fhir_response, handle_fhir_exception
+from exchange.resources.composition import EU_LAB
 from exchange.resources.datatypes import build_own_url, drop_empty
 from exchange.resources.matching import ID, LAST_UPDATED
 from exchange.resources.registry import RESOURCE_TYPES
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from exchange.resources.base import Json, ResourceType
 
 _DATE = "2026-11-27"
+_DOCUMENT = "http://hl7.org/fhir/OperationDefinition/Composition-document"
 
 
 def build_capability_statement() -> Json:
@@ -44,6 +46,12 @@ def build_capability_statement() -> Json:
                 "resource": [
                     *(_build_resource(each) for each in RESOURCE_TYPES.values()),
                     {"type": "Binary", "interaction": [{"code": "read"}]},
+                    {
+                        "type": "Composition",
+                        "supportedProfile": [f"{EU_LAB}Composition-eu-lab"],
+                        "interaction": [{"code": "read"}],
+                        "operation": [{"name": "document", "definition": _DOCUMENT}],
+                    },
                 ],
             }
         ],

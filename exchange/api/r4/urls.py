@@ -12,6 +12,7 @@ from exchange.api.r4.bulk import (
     SystemExportView,
 )
 from exchange.api.r4.capability import MetadataView
+from exchange.api.r4.documents import CompositionView, DocumentView
 from exchange.api.r4.token import SmartConfigurationView, TokenView
 from exchange.api.r4.views import BinaryView, build_views
 from exchange.resources.registry import RESOURCE_TYPES
@@ -50,5 +51,13 @@ urlpatterns = [
         "bulk/<bulk_export_id>/<bulk_file_id>", ExportFileView, "fhir-bulk-file"
     ),
     *_mount_resources(),
+    mount_api_view(
+        "Composition/<fhir_composition_id>", CompositionView, "fhir-composition"
+    ),
+    mount_api_view(
+        r"Composition/<fhir_composition_id>/\$document",
+        DocumentView,
+        "fhir-document",
+    ),
     mount_api_view("Binary/<fhir_binary_id>", BinaryView, "fhir-binary"),
 ]

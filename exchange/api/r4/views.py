@@ -19,6 +19,7 @@ from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from exchange.api.r4.inputs import CURSOR, encode_place, read_search
+from exchange.queries.laboratory_documents import DocumentIncomplete
 from exchange.queries.search import run_search
 from exchange.resources.binary import AREAS, ORDER, read_binary
 from exchange.resources.datatypes import build_own_url
@@ -28,6 +29,7 @@ from portal.lib.api.errors import handle_api_exception
 from portal.lib.api.json import OrjsonRenderer, dump_json
 from portal.lib.api.operation_outcome import (
     FHIR_MEDIA_TYPE,
+    build_missing_elements,
     build_operation_outcome,
     build_warning,
 )
@@ -72,6 +74,11 @@ def handle_fhir_exception(exc: Exception, context: dict[str, Any]) -> Response |
     # As DRF has made it: its headers, such as a challenge, stay.
     answer.status_code = status
     answer.data = build_operation_outcome(status, body)
+    if isinstance(exc, DocumentIncomplete):
+        answer.status_code = 422
+        answer.data = build_missing_elements(
+            exc.code, [(one.path, one.sentence) for one in exc.missing]
+        )
     return answer
 
 
@@ -159,7 +166,7 @@ class _SearchAPIView(FhirAPIView):
             areas=self.find_readable_areas(request),
             types=self.find_readable_types(request),
             given=[(name, text) for name, texts in given.lists() for text in texts],
-            strict=_is_strict(request),
+            strict=is_strict(request),
         )
         page = run_search(read.search)
         self.audit([*page.matches, *page.included])
@@ -255,7 +262,8 @@ def build_views(resource: ResourceType) -> tuple[type[Any], type[Any], type[Any]
     return search, posted, read
 
 
-def _is_strict(request: Request) -> bool:
+def is_strict(request: Request) -> bool:
+    """Return whether a caller wants what is not known to be refused."""
     preferred = request.headers.get("Prefer", "").replace(" ", "").lower()
     return "handling=strict" in preferred.replace(";", ",").split(",")
 

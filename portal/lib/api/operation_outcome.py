@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 FHIR_PREFIX = "/fhir/"
 FHIR_MEDIA_TYPE = "application/fhir+json"
@@ -61,6 +61,13 @@ def build_operation_outcome(status: int, body: Mapping[str, Any]) -> dict[str, A
 def build_warning(code: str, sentence: str, *, kind: str = "not-supported") -> Any:
     """Return an OperationOutcome beside a result, such as an ignored parameter."""
     return _build([_build_issue(kind, code, sentence, "", severity="warning")])
+
+
+def build_missing_elements(code: str, missing: Iterable[tuple[str, str]]) -> Any:
+    """Return the OperationOutcome of what lacks elements: (FHIRPath, sentence) each."""
+    return _build(
+        [_build_issue("required", code, sentence, path) for path, sentence in missing]
+    )
 
 
 def _build(issues: list[dict[str, Any]]) -> dict[str, Any]:

@@ -111,6 +111,5 @@ def list_route_parameters(route: str) -> set[str]:
 def fill_route_parameters(route: str, samples: dict[str, str]) -> str:
     """Put samples into a route; a parameter without one is a KeyError."""
     path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
-    return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(
-        "?", ""
-    )
+    # Anchors go, a literal such as the \\$ of FHIR's operations stays.
+    return "/" + re.sub(r"/\?\$|\\(.)|[\^$?]", lambda found: found[1] or "", path)

@@ -1,14 +1,11 @@
 """Every resource that is served is valid R4, and says what our rows say and no more.
 
-Validators: the R4B models of fhir.resources, and fhirkit, which is generated from the
-published R4 definitions.
+Validators: the R4B models of fhir.resources, fhirkit, which is generated from the
+published R4 definitions, and the published JSON schema of R4.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
-import fhirkit
 import pytest
 
 from accounts.models import AuditEntry
@@ -16,6 +13,7 @@ from exchange.resources.registry import RESOURCE_TYPES
 from tests.factories.clinical import make_chart
 from tests.factories.reports import make_parsed, make_review
 from tests.factories.users import make_user
+from tests.fhir_judges import find_faults
 from tests.reports.desk import NORA
 
 pytestmark = pytest.mark.django_db
@@ -25,15 +23,6 @@ R4 = "/fhir/R4"
 @pytest.fixture
 def chart(alice_tenant):
     return make_chart(tenant=alice_tenant)
-
-
-def find_faults(resource):
-    """What two validators of others find in a resource."""
-    type_ = resource["resourceType"]
-    faults = [str(issue) for issue in fhirkit.validate(resource)]
-    models = import_module(f"fhir.resources.R4B.{type_.lower()}")
-    getattr(models, type_).model_validate(resource)
-    return faults
 
 
 def resources_of(bundle):

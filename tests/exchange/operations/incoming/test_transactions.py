@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from importlib import import_module
 
-import fhirkit
 import pytest
 
 from accounts.models import AuditEntry
@@ -17,6 +15,7 @@ from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR
 from tests.factories.results import make_order_awaiting_results
 from tests.factories.users import make_user
+from tests.fhir_judges import find_faults
 from tests.users.holdings import stored_rows
 
 pytestmark = pytest.mark.django_db
@@ -132,13 +131,6 @@ def fault_of(answer):
         issue["details"]["coding"][0]["code"],
         issue.get("expression", [""])[0],
     )
-
-
-def find_faults(resource):
-    type_ = resource["resourceType"]
-    models = import_module(f"fhir.resources.R4B.{type_.lower()}")
-    getattr(models, type_).model_validate(resource)
-    return [str(issue) for issue in fhirkit.validate(resource)]
 
 
 def test_a_bundle_becomes_results_of_its_order_once(

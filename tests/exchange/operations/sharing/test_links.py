@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from datetime import timedelta
-from importlib import import_module
 
-import fhirkit
 import orjson
 import pytest
 import time_machine
@@ -33,6 +31,7 @@ from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.clinical import make_chart
 from tests.factories.results import make_order_awaiting_results, make_results
+from tests.fhir_judges import find_faults
 from tests.users.holdings import stored_rows
 from users.operations.users.users import delete_user
 
@@ -137,7 +136,7 @@ def test_a_link_opens_with_an_independent_library_and_keeps_no_key(
     for entry in bundle["entry"]:
         resource = entry["resource"]
         kinds.setdefault(resource["resourceType"], []).append(resource)
-        assert fhirkit.validate(resource) == []
+        assert find_faults(resource) == []
     assert sorted(one["id"] for one in kinds["DiagnosticReport"]) == sorted(
         [*reports, order]
     )
@@ -150,8 +149,7 @@ def test_a_link_opens_with_an_independent_library_and_keeps_no_key(
     ivs = {one["embedded"].split(".")[2] for one in files}
     assert len(ivs) == 3
     for document in documents:
-        models = import_module("fhir.resources.R4B.documentreference")
-        models.DocumentReference.model_validate(document)
+        assert find_faults(document) == []
         [content] = document["content"]
         assert base64.b64decode(content["attachment"]["data"]).startswith(b"%PDF")
     assert all("embedded" not in one for one in small)
