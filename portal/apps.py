@@ -13,12 +13,14 @@ class PortalConfig(AppConfig):
     default = True
 
     def ready(self) -> None:
-        """Register the system checks and connect error and query logging."""
+        """Register checks, compile catalogues, and connect error and query logging."""
         from django.conf import settings
 
+        from portal.lib.catalogues import compile_stale_catalogues
         from portal.lib.database.outages import close_dead_connections_on_each_request
         from portal.ops import checks  # noqa: F401 - importing registers them
 
+        compile_stale_catalogues(settings.LOCALE_PATHS[0])
         close_dead_connections_on_each_request()
         if settings.SENTRY_DSN:
             from portal.ops.fault_reports import start_error_reporting

@@ -74,9 +74,15 @@ ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Member"
-# English is the one language there is; every text people see stands in its catalogue.
+# Every text that people see is in the English catalogue; what patients see, in all.
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [
+    ("en", "English"),
+    ("es", "Español"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("pt-br", "Português"),
+]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 TIME_ZONE = "UTC"
@@ -112,6 +118,8 @@ API_PREFIXES = (
     *("/v1/", "/v2/", "/v3/", "/lab_report/", "/checkout/", "/aggregate/", "/fhir/"),
     *("/healthz", "/readyz", "/metrics"),
 )
+# Pages of people without an account: in the language of their browser.
+PATIENT_PREFIXES = ("/connect/", "/shl/", "/requisition/")
 MIDDLEWARE = [
     "portal.lib.web.proxies.TrustedProxyMiddleware",
     "portal.lib.web.request_ids.RequestIdMiddleware",
@@ -119,6 +127,7 @@ MIDDLEWARE = [
     "portal.http.headers.SecurityHeadersMiddleware",
     "portal.http.middleware.WhiteNoiseMiddleware",
     "portal.http.middleware.CSPMiddleware",
+    "portal.http.middleware.PatientLanguageMiddleware",
     "portal.http.middleware.SessionMiddleware",
     "portal.http.middleware.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

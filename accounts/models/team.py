@@ -13,6 +13,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.states import CheckMode, Environment, Region, ReportCheck, Role
+from portal.lib.languages import LANGUAGE_MAX_LENGTH
 from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
@@ -126,7 +127,8 @@ class Tenant(models.Model):
     `order_approval_enabled`, ours, is whether orders wait for one of the team's
     physicians; `source_reconnect_mails_enabled`, ours, is whether users are mailed to
     connect a broken source again; `assistants_enabled`, ours, is whether assistants may
-    read what their keys allow. A new tenant's settings are those of
+    read what their keys allow; `patient_language`, ours, is the language of what users
+    are sent while they have chosen none. A new tenant's settings are those of
     `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
@@ -171,6 +173,9 @@ class Tenant(models.Model):
         default=False, db_default=False
     )
     assistants_enabled = models.BooleanField(default=False, db_default=False)
+    patient_language = models.CharField(
+        max_length=LANGUAGE_MAX_LENGTH, default="en", db_default="en"
+    )
 
     class Meta:
         verbose_name = gettext_lazy("environment")

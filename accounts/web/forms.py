@@ -25,6 +25,7 @@ from accounts.models.team import (
 )
 from accounts.operations.api_keys.api_keys import OVERLAPS
 from accounts.states import CheckMode, ReportCheck, Role, Theme
+from portal.lib.languages import LANGUAGE_NAMES
 from portal.lib.periods import list_time_zones
 from portal.lib.translation import gettext_lazy
 
@@ -236,8 +237,15 @@ class _PageAddress(forms.URLField):
         ]
 
 
+# Settings of the branding form that are no part of `brand_information`.
+_BESIDE_BRAND = frozenset({"logo_url", "patient_language"})
+
+
 class BrandForm(forms.Form):
-    """Branding shown to patients (contract 9.2, brand_information and logo_url)."""
+    """Branding shown to patients (contract 9.2, brand_information and logo_url).
+
+    Without a `patient_language` it stays.
+    """
 
     company_name = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
     company_website = _PageAddress(schemes=["https", "http"])
@@ -256,10 +264,13 @@ class BrandForm(forms.Form):
         ],
     )
     logo_url = _PageAddress(schemes=["https"])
+    patient_language = forms.ChoiceField(
+        required=False, choices=[*LANGUAGE_NAMES.items()]
+    )
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
-        rest = {name for name, text in values.items() if text} - {"logo_url"}
+        rest = {name for name, text in values.items() if text} - _BESIDE_BRAND
         if rest and not values.get("company_name") and "company_name" in values:
             self.add_error("company_name", _("Enter the company name."))
         return values
@@ -268,7 +279,9 @@ class BrandForm(forms.Form):
         """Return the settings as stored."""
         brand = {**self.cleaned_data}
         logo = brand.pop("logo_url")
+        language = brand.pop("patient_language")
         return {
+            **({"patient_language": language} if language else {}),
             "brand_information": brand if brand["company_name"] else None,
             "logo_url": logo or None,
         }

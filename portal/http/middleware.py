@@ -18,6 +18,7 @@ from django_htmx.middleware import HtmxMiddleware as _Htmx
 from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
 
 from accounts.web.middleware import TenantMiddleware as _Tenant
+from portal.http.languages import PatientLanguageMiddleware as _PatientLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +59,7 @@ def _dashboard_only(middleware: Any) -> Any:
 
 WhiteNoiseMiddleware = _dashboard_only(_WhiteNoise)
 CSPMiddleware = _dashboard_only(_Csp)
+PatientLanguageMiddleware = _dashboard_only(_PatientLanguage)
 SessionMiddleware = _dashboard_only(_Session)
 CommonMiddleware = _dashboard_only(_Common)
 AuthenticationMiddleware = _dashboard_only(_Authentication)

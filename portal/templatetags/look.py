@@ -15,12 +15,14 @@ from django import forms, template
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
+from django.utils.formats import get_format
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from portal.lib.units import format_unit
 from portal.lib.web import views as web
+from portal.ui.dates import format_day, format_day_and_time, format_whole_day
 from portal.ui.highlighting import format_json, highlight_json
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
 from portal.ui.script_texts import list_translated_javascript_texts
@@ -337,8 +339,8 @@ def render_copy_button(text: str, words: str = "") -> SafeString:
 
 @register.filter("thousands")
 def format_thousands(number: int) -> str:
-    """Write 2418 as 2,418."""
-    return f"{number:,}"
+    """Write 2418 as 2,418, or as the language of the page does."""
+    return f"{number:,}".replace(",", get_format("THOUSAND_SEPARATOR"))
 
 
 @register.filter("percent")
@@ -372,15 +374,9 @@ def build_initials(text: str) -> str:
     return "".join(part[0] for part in (parts[:1] + parts[-1:] if parts[1:] else parts))
 
 
-@register.filter("day")
-def format_day(value: date | None) -> str:
-    """Write 12 Mar 2026, and 12 Mar in this year. A time has the reader's day."""
-    if value is None:
-        return ""
-    if isinstance(value, datetime):
-        value = timezone.localtime(value).date()
-    this_year = value.year == timezone.now().year
-    return f"{value.day} {value:%b}" + ("" if this_year else f" {value.year}")
+register.filter("day", format_day)
+register.filter("whole_day", format_whole_day, expects_localtime=True)
+register.filter("day_and_time", format_day_and_time, expects_localtime=True)
 
 
 @register.filter("iso_day")

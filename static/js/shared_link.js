@@ -70,6 +70,13 @@ async function readFiles(link, manifest) {
   return Promise.all(manifest.files.map(read));
 }
 
+// A day in the language of the page; what a document says less exactly stays as it is.
+function writeDay(text) {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text ?? "")) return text;
+  const style = { dateStyle: "long", timeZone: "UTC" };
+  return new Date(text).toLocaleDateString(document.documentElement.lang, style);
+}
+
 const nameOf = (patient) => {
   const [name] = patient?.name ?? [];
   return [...(name?.given ?? []), name?.family].filter(Boolean).join(" ");
@@ -126,7 +133,7 @@ function buildReport(report, resources) {
   const copy = part("report").content.cloneNode(true);
   const performer = report.performer?.find((one) => one.display)?.display;
   fill(copy, "title", report.code.text);
-  const day = report.effectiveDateTime?.slice(0, 10);
+  const day = writeDay(report.effectiveDateTime?.slice(0, 10));
   fill(copy, "about", [performer, day].filter(Boolean).join(", "));
   const rows = (report.result ?? [])
     .map(({ reference }) => resources.get(reference))
@@ -159,9 +166,9 @@ function showResults([bundle, ...documents], manifest) {
   const person = part("person");
   person.textContent = nameOf(patient) || person.dataset.unknown;
   const born = part("born");
-  born.textContent = patient?.birthDate ?? born.dataset.unknown;
+  born.textContent = writeDay(patient?.birthDate) ?? born.dataset.unknown;
   const made = new Date(manifest.files[0].lastUpdated);
-  part("made").textContent = made.toLocaleString();
+  part("made").textContent = made.toLocaleString(document.documentElement.lang);
   part("reports").append(
     ...ofType("DiagnosticReport").map((report) => buildReport(report, resources)),
   );

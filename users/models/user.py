@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.webhooks.operations import UserRef
+from portal.lib.languages import LANGUAGE_MAX_LENGTH
 from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 
@@ -34,7 +35,8 @@ class User(TenantOwned):
     `uuid` is the wire's `user_id`; other tables point at the bigint key. A fallback's
     source is the slug of what gave it, `manual` for the API. Ingestion bounds include
     both days. `reconnect_mails_stopped_at` is when the user ended mails about broken
-    connections. `deleted_at` starts the seven days of undo.
+    connections. `language` is what the user chose to read, a code of LANGUAGES, empty
+    until then. `deleted_at` starts the seven days of undo.
     """
 
     rules = TableRules(
@@ -54,6 +56,9 @@ class User(TenantOwned):
     ingestion_start = models.DateField(null=True)
     ingestion_end = models.DateField(null=True)
     reconnect_mails_stopped_at = models.DateTimeField(null=True)
+    language = models.CharField(
+        max_length=LANGUAGE_MAX_LENGTH, blank=True, db_default=""
+    )
     deleted_at = models.DateTimeField(null=True)
 
     objects = TenantManager(UserQuerySet)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
 
 SHOWN_CHANGES = 8
-_BRAND = ("brand_information", "logo_url")
+_BRAND = ("brand_information", "logo_url", "patient_language")
 _AUDITED = ("change_settings", "change_team", "change_retention")
 
 
@@ -91,7 +91,11 @@ def _render_settings(
     """Render the page, with the failed form in place of the stored values."""
     tenant = request.tenant
     team = {name: getattr(tenant.team, name) for name in ("name", "time_zone")}
-    brand = {**(tenant.brand_information or {}), "logo_url": tenant.logo_url}
+    brand = {
+        **(tenant.brand_information or {}),
+        "logo_url": tenant.logo_url,
+        "patient_language": tenant.patient_language,
+    }
     behaviour = {name: getattr(tenant, name) for name in SETTINGS.difference(_BRAND)}
     is_refused = bool(team_form or brand_form or behaviour_form)
     team_form = team_form or TeamForm(initial=team)

@@ -12,7 +12,7 @@ from django.core.signing import BadSignature, Signer
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from accounts.operations.audit.entries import record_change
 from labs.gateways.patient_messages.base import (
@@ -37,6 +37,7 @@ from portal.lib.actor import Actor
 from portal.lib.database.transitions import move_status
 from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.web.links import build_absolute_url
+from users.operations.users.languages import find_mail_language
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -274,12 +275,15 @@ def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
         "support_email": brand.get("support_email", ""),
         "support_contact": brand.get("support_contact", ""),
     }
-    subject = render_to_string("labs/email/patient_notice_subject.txt", context)
-    body = "message" if by_mail else "sms"
+    template = f"labs/email/patient_notice_{'message' if by_mail else 'sms'}.txt"
+    order.user.tenant = order.tenant
+    with translation.override(find_mail_language(order.user)):
+        subject = render_to_string("labs/email/patient_notice_subject.txt", context)
+        text = render_to_string(template, context)
     return PatientMessage(
         to=str(details.get("email" if by_mail else "phone_number") or ""),
         subject=" ".join(subject.split()),
-        text=render_to_string(f"labs/email/patient_notice_{body}.txt", context),
+        text=text,
         reply_to=str(brand.get("support_email") or ""),
         status_url="" if by_mail else build_text_status_url(notice),
     )

@@ -33,6 +33,7 @@ COVERED = "*/operations*,*/queries*,*/api/*"
 LONGEST_DIFFERENCE = 60  # lines shown
 SNAPSHOT = "tests/contract/openapi.yaml"
 CATALOGUE = "locale/en/LC_MESSAGES/django.po"
+CATALOGUES = "locale/*/LC_MESSAGES/django.po"
 # What has texts for people, and what Django needs to collect them.
 TRANSLATED = (
     *("manage.py", "locale", "templates", "static/js"),
@@ -113,7 +114,7 @@ def compare_openapi(step: Step) -> bool:
 
 
 def compare_catalogue(step: Step) -> bool:
-    """Whether the message catalogue has exactly the texts of the code and templates.
+    """Whether the catalogues have exactly the texts of the code and templates.
 
     The texts are collected in a copy of the tree, as `makemessages` writes files beside
     the templates while it runs.
@@ -128,9 +129,17 @@ def compare_catalogue(step: Step) -> bool:
                 shutil.copy(source, copy / name)
         if not run_command(step, folder=copy):
             return False
-        made = (copy / CATALOGUE).read_text()
-    stored = (settings.BASE_DIR / CATALOGUE).read_text()
-    return show_difference(stored, made, CATALOGUE, "manage.py makemessages")
+        made = {
+            str(each.relative_to(copy)): each.read_text()
+            for each in sorted(copy.glob(CATALOGUES))
+        }
+    same = [
+        show_difference(
+            (settings.BASE_DIR / name).read_text(), text, name, "manage.py makemessages"
+        )
+        for name, text in made.items()
+    ]
+    return all(same)
 
 
 def lint_templates(step: Step) -> bool:

@@ -46,7 +46,7 @@ def test_a_reader_decrypts_results_in_a_fresh_browser(
         page.get_by_label("Passcode").fill(made.passcode)
         page.get_by_role("button", name="Open results").click()
         expect(page.get_by_role("heading", level=2)).to_have_text("Rosa Example")
-        expect(page.get_by_text("1988-04-02")).to_be_visible()
+        expect(page.get_by_text("April 2, 1988")).to_be_visible()
         expect(page.get_by_role("heading", level=3)).to_have_text(report.title)
         expect(page.locator("tbody tr")).to_have_count(1)
         expect(page.locator("tbody tr")).to_contain_text("Glucose")

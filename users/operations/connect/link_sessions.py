@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
@@ -31,6 +31,7 @@ from portal.lib.web.links import build_absolute_url
 from users.models import LinkSession
 from users.models.sources.link_session import REDIRECT_URL_MAX_LENGTH
 from users.operations.connect.linking import is_source_offered
+from users.operations.users.languages import find_mail_language
 from users.queries import lock_user
 from users.wearables.providers import PROVIDERS
 
@@ -212,10 +213,14 @@ def mail_connect_link(*, session: LinkSession, actor: Actor, email: str) -> None
         "expires_at": session.expires_at,
         "support_email": brand.get("support_email", ""),
     }
-    subject = render_to_string("users/email/link_subject.txt", context)
+    language = find_mail_language(session.user)
+    # The mail says UTC; a member's page is in their zone.
+    with translation.override(language), timezone.override(UTC):
+        subject = render_to_string("users/email/link_subject.txt", context)
+        body = render_to_string("users/email/link_message.txt", context)
     mail = EmailMessage(
         " ".join(subject.split()),
-        render_to_string("users/email/link_message.txt", context),
+        body,
         to=[email],
         reply_to=[brand["support_email"]] if brand.get("support_email") else None,
     )

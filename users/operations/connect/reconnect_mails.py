@@ -18,7 +18,7 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
@@ -35,6 +35,7 @@ from users.operations.connect.link_sessions import (
     create_connect_link,
 )
 from users.operations.sources.connections import add_connection_timeline_entry
+from users.operations.users.languages import find_mail_language
 from users.queries import lock_user
 from users.states import ConnectionStatus, EntryKind, explain_connection_status
 from users.states.credentials import CredentialsState
@@ -210,10 +211,12 @@ def _build_mail(session: LinkSession, address: str) -> EmailMessage:
         "support_email": support,
         "stop_link": stop_link,
     }
-    subject = render_to_string("users/email/reconnect_subject.txt", context)
+    with translation.override(find_mail_language(session.user)):
+        subject = render_to_string("users/email/reconnect_subject.txt", context)
+        body = render_to_string("users/email/reconnect_message.txt", context)
     return EmailMessage(
         " ".join(subject.split()),
-        render_to_string("users/email/reconnect_message.txt", context),
+        body,
         to=[address],
         reply_to=[support] if support else None,
         headers={

@@ -21,7 +21,11 @@ class FileRefused(DomainError):
 
 
 def explain_import_refusal(reason: ImportRefusal | None, saw: str) -> str:
-    """Return the sentence for people: what was seen, and why it is refused."""
+    """Return the sentence for people: what was seen, and why it is refused.
+
+    `saw` is stored in English, and translated here where its name is in the catalogue.
+    """
+    saw = _(saw) if saw else ""
     if reason == ImportRefusal.NOT_READ_YET and saw:
         return _("This is %(saw)s, which cannot be read yet.") % {"saw": saw}
     said = str(reason.label) if reason else _("The file was rejected.")

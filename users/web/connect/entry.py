@@ -16,12 +16,13 @@ from django.conf import settings
 from django.http import HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.languages import find_browser_language
 from portal.lib.tenancy import acting_for
 from portal.lib.web.views import build_secure_cookie_name
 from users.operations.connect.link_sessions import (
@@ -29,6 +30,7 @@ from users.operations.connect.link_sessions import (
     find_open_connect_link,
     record_connect_link_opened,
 )
+from users.operations.users.languages import find_mail_language
 from users.wearables.providers import PROVIDERS
 from users.web.connect.brand import find_team_branding
 
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from portal.lib.actor import Actor
-    from users.models import LinkSession
+    from users.models import LinkSession, User
 
 P = ParamSpec("P")
 _HOME = "/connect/"
@@ -92,11 +94,20 @@ def require_connect_link_cookie(
             session = get_link_session_from_cookie(request, session_id)
         except DomainError as refusal:
             return show_invalid_link_page(request, refusal)
-        with acting_for(session.tenant):
+        with (
+            acting_for(session.tenant),
+            translation.override(find_page_language(request, session.user)),
+        ):
             response = view(request, session, *args, **kwargs)
         return set_private_page_headers(response, session)
 
     return with_session
+
+
+def find_page_language(request: HttpRequest, user: User) -> str:
+    """Return the language of a user's page: chosen, the browser's, or the team's."""
+    browser = find_browser_language(request)
+    return user.language or browser or find_mail_language(user)
 
 
 def get_link_session_from_cookie(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -15,7 +16,7 @@ from users.operations.connect.reconnect_mails import (
     stop_reconnect_mails,
 )
 from users.web.connect.brand import find_team_branding
-from users.web.connect.entry import show_invalid_link_page
+from users.web.connect.entry import find_page_language, show_invalid_link_page
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -35,14 +36,15 @@ def confirm_and_stop_mails(request: HttpRequest) -> HttpResponse:
             user = find_user_of_mail_token(token)
     except DomainError as refusal:
         return show_invalid_link_page(request, refusal)
-    response = render(
-        request,
-        "connect/stop_mails.html",
-        {
-            "brand": find_team_branding(user.tenant),
-            "is_stopped": is_posted or user.reconnect_mails_stopped_at is not None,
-        },
-    )
+    with translation.override(find_page_language(request, user)):
+        response = render(
+            request,
+            "connect/stop_mails.html",
+            {
+                "brand": find_team_branding(user.tenant),
+                "is_stopped": is_posted or user.reconnect_mails_stopped_at is not None,
+            },
+        )
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex"

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web.connect import brand, entry, files, mails, phones, portal
+from users.web.connect import (
+    brand,
+    entry,
+    files,
+    languages,
+    mails,
+    phones,
+    portal,
+)
 from users.web.connect import page as connect
 
 app_name = "connect"
@@ -15,6 +23,7 @@ urlpatterns = [
     path("back/<str:provider>/", connect.return_from_source_sign_in, name="back"),
     path("<str:session_id>/", connect.show_connect_page, name="page"),
     path("<str:session_id>/close/", connect.close_connect_page, name="close"),
+    path("<str:session_id>/language/", languages.choose_language, name="language"),
     path("<str:session_id>/phone/", phones.connect_phone, name="phone"),
     path(
         "<str:session_id>/phone/codes/<str:code_id>/",

@@ -41,6 +41,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "order_approval_enabled": False,
         "source_reconnect_mails_enabled": False,
         "assistants_enabled": False,
+        "patient_language": "en",
         "brand_information": None,
         "logo_url": None,
     }

@@ -38,11 +38,12 @@ def test_the_page_has_every_setting_of_the_contract():
         "source_reconnect_mails_enabled",  # on the page of sources
         "assistants_enabled",  # on that of assistants
         "logo_url",
+        "patient_language",
         "brand_information",
     }
 
     assert shown == SETTINGS
-    assert "logo_url" in BrandForm.base_fields
+    assert {"logo_url", "patient_language"} <= BrandForm.base_fields.keys()
 
 
 def test_settings_are_saved_for_this_environment_alone(

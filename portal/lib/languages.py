@@ -1,0 +1,46 @@
+"""Languages of what patients read: the browser's choice, and what is offered.
+
+Members' pages and the API are in English.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.translation import get_supported_language_variant
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from portal.lib.translation import gettext_lazy
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+LANGUAGE_MAX_LENGTH = 10
+# By the code of LANGUAGES, as members choose among them.
+LANGUAGE_NAMES: dict[str, str] = {
+    "en": gettext_lazy("English"),
+    "es": gettext_lazy("Spanish"),
+    "de": gettext_lazy("German"),
+    "fr": gettext_lazy("French"),
+    "pt-br": gettext_lazy("Portuguese"),
+}
+
+
+def is_offered_language(code: str) -> bool:
+    """Return whether there is a catalogue of a language, by its code as in `pt-br`."""
+    return code in dict(settings.LANGUAGES)
+
+
+def find_browser_language(request: HttpRequest) -> str | None:
+    """Return the offered language that the browser prefers; None if it asks for none.
+
+    Variants count: `de-AT` is German, `pt-PT` Portuguese. Source: RFC 9110, 12.5.4.
+    """
+    header = request.headers.get("Accept-Language", "")
+    for code, _weight in parse_accept_lang_header(header):
+        try:
+            return get_supported_language_variant(code)
+        except LookupError:
+            continue
+    return None
