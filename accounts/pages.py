@@ -128,6 +128,9 @@ PAGES = PageContributions(
             75, gettext_lazy("Retention"), "clock", "team:retention", area=Area.TEAM
         ),
         Destination(
+            79, gettext_lazy("Member sign-in"), "shield", "team:sign_in", area=Area.TEAM
+        ),
+        Destination(
             160,
             gettext_lazy("Create API key"),
             "key",

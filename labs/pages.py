@@ -12,6 +12,7 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from labs.queries.population import orders
+from labs.web.catalogue.palette import search_catalogue
 from labs.web.inbound.overview import (
     build_unmatched_report_nav_count,
     build_unmatched_report_overview_item,
@@ -21,12 +22,25 @@ from labs.web.orders.overview import (
     build_orders_nav_count,
     build_orders_overview,
 )
-from labs.web.orders.palette import search_orders_by_id
+from labs.web.orders.palette import reopen_orders, search_orders_by_id
 from labs.web.orders.user_column import build_user_orders_column
 from labs.web.orders.user_record import build_user_record_part
 from labs.web.physicians.approvals import build_approvals_nav_count
 from portal.lib.translation import gettext_lazy
 
+# Further pages of the palette.
+_PLACES = (
+    (30, gettext_lazy("Lab tests"), "flask", "labs:tests", Area.CATALOGUE),
+    (31, gettext_lazy("Markers"), "vial", "labs:markers", Area.CATALOGUE),
+    (32, gettext_lazy("Own catalog"), "vial", "labs:own_catalogue", Area.CATALOGUE),
+    (33, gettext_lazy("Kit stock"), "list", "labs:kit_stock", Area.CATALOGUE),
+    (34, gettext_lazy("Lab accounts"), "building", "labs:accounts", Area.CATALOGUE),
+    (36, gettext_lazy("Calendars"), "calendar", "labs:calendars", Area.BOOKINGS),
+    (37, gettext_lazy("Physicians"), "users", "labs:physicians", Area.CATALOGUE),
+    (66, gettext_lazy("Courier"), "hook", "labs:courier", Area.API_KEYS),
+    (77, gettext_lazy("Text messages"), "message", "labs:texts", Area.TEAM),
+    (78, gettext_lazy("Results to your system"), "flask", "labs:own_system", Area.TEAM),
+)
 PAGES = PageContributions(
     navigation=(
         NavLink(
@@ -142,6 +156,10 @@ PAGES = PageContributions(
             "labs:unmatched",
             area=Area.ORDERS,
         ),
+        *(
+            Destination(rank, words, icon, path_name, area=area)
+            for rank, words, icon, path_name, area in _PLACES
+        ),
         Destination(
             110,
             gettext_lazy("New order"),
@@ -179,6 +197,16 @@ PAGES = PageContributions(
             "flask",
             Area.ORDERS,
             search_orders_by_id,
+            subject="order",
+            reopen=reopen_orders,
+        ),
+        Search(
+            40,
+            "catalogue",
+            gettext_lazy("Tests and markers"),
+            "vial",
+            Area.CATALOGUE,
+            search_catalogue,
         ),
     ),
     overview=(build_orders_overview, build_unmatched_report_overview_item),

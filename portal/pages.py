@@ -7,8 +7,10 @@ from accounts.declarations.pages import (
     NavGroup,
     NavLink,
     PageContributions,
+    Search,
 )
 from accounts.states import Area
+from portal.docs.palette import find_docs_sections
 from portal.home.recent_events import build_recent_events_overview
 from portal.lib.translation import gettext_lazy
 
@@ -36,6 +38,17 @@ PAGES = PageContributions(
             write=True,
             is_action=True,
             is_sandbox_only=True,
+        ),
+    ),
+    searches=(
+        Search(
+            90,
+            "docs",
+            gettext_lazy("Documentation"),
+            "doc",
+            None,
+            find_docs_sections,
+            is_last=True,
         ),
     ),
     overview=(build_recent_events_overview,),

@@ -18,7 +18,7 @@ from reports.web.jobs.overview import (
     count_documents_to_match,
     count_reports_needing_attention,
 )
-from reports.web.jobs.palette import find_reports_by_id
+from reports.web.jobs.palette import find_reports_by_id, reopen_reports
 from reports.web.jobs.user_record import build_user_record_part
 from reports.web.review.queue import count_open_reviews
 
@@ -84,6 +84,16 @@ PAGES = PageContributions(
             write=True,
         ),
         Destination(
+            79, gettext_lazy("Reports by mail"), "scan", "reports:mail", area=Area.TEAM
+        ),
+        Destination(
+            41,
+            gettext_lazy("LOINC mappings"),
+            "list",
+            "reports:aliases",
+            area=Area.SIGN_REPORTS,
+        ),
+        Destination(
             77,
             gettext_lazy("Critical limits"),
             "bolt",
@@ -109,6 +119,8 @@ PAGES = PageContributions(
             "scan",
             Area.REPORTS,
             find_reports_by_id,
+            subject="parsing_job",
+            reopen=reopen_reports,
         ),
     ),
     overview=(build_reports_overview_part,),

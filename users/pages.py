@@ -14,7 +14,7 @@ from accounts.states import Area
 from portal.lib.translation import gettext_lazy
 from users.queries.population import connections, users_with_info
 from users.web.users.overview import build_users_overview
-from users.web.users.palette import search_users_for_palette
+from users.web.users.palette import reopen_users, search_users_for_palette
 
 PAGES = PageContributions(
     navigation=(
@@ -79,6 +79,8 @@ PAGES = PageContributions(
             "users",
             Area.USERS,
             search_users_for_palette,
+            subject="user",
+            reopen=reopen_users,
         ),
     ),
     overview=(build_users_overview,),

@@ -19,6 +19,7 @@ from portal.lib.translation import gettext_lazy
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -97,27 +98,37 @@ class Destination:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A search result; `words` names users by client_user_id, never by name."""
+    """A search result; `words` names users by client_user_id, never by name.
+
+    `record` is the ID by which the audit names a record that was opened.
+    """
 
     words: str
     url: str
     detail: str = ""
     is_exact: bool = False
+    record: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How records of one kind are found by their IDs or the beginnings of them.
+    """How records or pages of one kind are found by what a member typed.
 
-    `key` names the kind in the page and in the audit.
+    `key` names the kind in the page and in the audit. Members need the right to read
+    `area`; None: every member. `subject` is what the audit calls a record when its page
+    is opened, and `reopen` returns the hits of such records by their IDs, in any order:
+    both for a kind whose records are offered again. `is_last`: below pages and actions.
     """
 
     rank: int
     key: str
     title: str
     icon: str
-    area: Area
+    area: Area | None
     find: Callable[[TenantRequest, str], list[Hit]]
+    subject: str = ""
+    reopen: Callable[[TenantRequest, Sequence[UUID]], list[Hit]] | None = None
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -32,6 +33,8 @@ MOST_COUNTED = 1_000
 REASONS = ("cancellation_reason", "reason", "why")
 # Entries whose actors a filter offers: looking through all of them takes too long.
 LATEST = 2_000
+# Reads of one member that are looked through for records: a page records a few of them.
+OPENED = 300
 # Reads of lists, which show many users and name none of them in the audit.
 _LISTS = Q(verb=READ, user_uuid=None) & ~Q(subject__startswith="audit")
 
@@ -223,6 +226,24 @@ class AuditedMember:
     name: str
     email: str
     roles: list[str]
+
+
+def list_records_opened(
+    *, tenant: Tenant, actor_key: str, subjects: Iterable[str], limit: int
+) -> list[tuple[str, UUID]]:
+    """Return the records of these kinds that an actor read last, each once.
+
+    Newest first, as subject and ID, among the last OPENED reads. One query.
+    """
+    rows = AuditEntry.objects.for_tenant(tenant).filter(actor_key=actor_key, verb=READ)
+    latest = rows.order_by("-at").values_list("subject", "subject_id")[:OPENED]
+    wanted = set(subjects)
+    opened = (
+        (subject, uuid)
+        for subject, text in latest
+        if subject in wanted and (uuid := _read_uuid(text))
+    )
+    return list(islice(dict.fromkeys(opened), limit))
 
 
 def find_audited_members(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
@@ -135,6 +136,27 @@ def list_markers_page(
     first = (page - 1) * size
     shown = rows.select_related("lab").prefetch_related("expected_results")
     return MarkerPage(list(shown[first : first + size]), rows.count())
+
+
+def find_names_in_catalogue(
+    *, tenant: Tenant, text: str, limit: int
+) -> list[tuple[str, list[str]]]:
+    """Return markers by name with the names of their labs, by name; one query.
+
+    `text` is part of the name of a marker or of a result of it, in any case, or the
+    LOINC code of one.
+    """
+    results = ExpectedResult.objects.filter(
+        Q(name__icontains=text) | Q(loinc_code=text)
+    )
+    offered = Marker.objects.visible_to(tenant).filter(
+        Q(name__icontains=text) | Q(pk__in=results.values("marker_id")),
+        retired_at=None,
+    )
+    found = offered.values_list("name").annotate(
+        labs=ArrayAgg("lab__name", distinct=True)
+    )
+    return list(found.order_by("name")[:limit])
 
 
 def find_lab(*, tenant: Tenant, lab_id: int) -> Lab:

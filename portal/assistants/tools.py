@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from labs.queries.orders.approvals import find_approval
-from labs.queries.orders.order_list import find_orders_by_id
+from labs.queries.orders.order_list import list_orders_by_id
 from labs.web.order_lifecycle import describe_next_order_step
 from portal.assistants.terms import find_source_exclusion, name_excluded_sources
 from portal.lib.tenancy import acting_for
@@ -153,9 +154,7 @@ def read_order(api: ApiCalls, arguments: Arguments) -> Found:
     order_id = arguments["order_id"]
     said = api.get("/v3/order/{order_id}", order_id=order_id)
     with acting_for(api.grant.tenant):
-        (order, *_none) = find_orders_by_id(
-            tenant=api.grant.tenant, text=order_id, limit=1
-        )
+        (order,) = list_orders_by_id(tenant=api.grant.tenant, ids=[UUID(order_id)])
         next_step = str(describe_next_order_step(order, approval=find_approval(order)))
     return Found(
         {

@@ -1,4 +1,4 @@
-"""The command palette: pages, actions and places by rights, and things by their ids."""
+"""The command palette: pages, actions and places by rights, and what is searched."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.declarations.pages import list_destinations, list_searches
+from accounts.queries.audit import list_records_opened
 from portal.lib.web.views import page_url
 
 if TYPE_CHECKING:
-    from accounts.declarations.pages import Destination, Hit
+    from uuid import UUID
+
+    from accounts.declarations.pages import Destination, Search
     from accounts.web.requests import TenantRequest
 
 # Fewer letters would fit too much to be of use.
 LEAST_LETTERS = 2
 MOST_LETTERS = 255
+# Records offered again.
+MOST_RECENT = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +37,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines under one heading; `key` keeps its IDs apart from other groups."""
+    """Lines under one heading; `key` keeps its IDs apart from other groups.
+
+    `is_last` groups are below pages and actions.
+    """
 
     key: str
     title: str
     options: list[Option]
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +56,48 @@ class Found:
     exact: str | None
 
 
-def search_records_by_id(request: TenantRequest, text: str) -> Found:
-    """Search the IDs of every record that the member may read.
+def search_everything(request: TenantRequest, text: str) -> Found:
+    """Search every kind of record or page that the member may read.
 
+    Of each kind what is exactly `text` comes first, then what the member opened lately.
     The number of queries depends on the kinds of things alone.
     """
     text = text.strip()
     if not LEAST_LETTERS <= len(text) <= MOST_LETTERS or "\0" in text:
         return Found(groups=[], exact=None)
-    found: list[tuple[Group, list[Hit]]] = []
-    for kind in list_searches():
-        if request.rights.allow(kind.area):
-            hits = kind.find(request, text)
-            options = [Option(h.words, kind.icon, h.url, h.detail) for h in hits]
-            found.append((Group(kind.key, kind.title, options), hits))
-    exact = [hit.url for _group, hits in found for hit in hits if hit.is_exact]
+    hits = {kind: kind.find(request, text) for kind in _list_searches(request)}
+    opened = [str(record) for _subject, record in _list_opened(request)]
+    for found in hits.values():
+        found.sort(key=lambda hit: (not hit.is_exact, hit.record not in opened))
+    exact = [hit.url for found in hits.values() for hit in found if hit.is_exact]
     return Found(
-        groups=[group for group, _hits in found if group.options],
+        groups=[
+            Group(
+                kind.key,
+                kind.title,
+                [Option(h.words, kind.icon, h.url, h.detail) for h in found],
+                kind.is_last,
+            )
+            for kind, found in hits.items()
+            if found
+        ],
         exact=exact[0] if exact else None,
     )
+
+
+def list_recently_opened(request: TenantRequest) -> list[Group]:
+    """Return the records that the member opened last, newest first, as one group.
+
+    The audit is where it stands who opened what.
+    """
+    opened = _list_opened(request)
+    lines: dict[str, Option] = {}
+    for kind in _list_searches(request):
+        ids = [record for subject, record in opened if subject == kind.subject]
+        for hit in kind.reopen(request, ids) if kind.reopen and ids else ():
+            lines[hit.record] = Option(hit.words, kind.icon, hit.url, hit.detail)
+    options = [lines[str(each)] for _subject, each in opened if str(each) in lines]
+    return [Group("recent", _("Recently opened"), options)] if options else []
 
 
 def list_overview_actions(request: TenantRequest) -> list[Option]:
@@ -95,6 +127,24 @@ def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
         for g in groups
     ]
     return [group for group in kept if group.options]
+
+
+def _list_searches(request: TenantRequest) -> list[Search]:
+    """Kinds of things that the member may search, in order."""
+    return [
+        kind
+        for kind in list_searches()
+        if kind.area is None or request.rights.allow(kind.area)
+    ]
+
+
+def _list_opened(request: TenantRequest) -> list[tuple[str, UUID]]:
+    return list_records_opened(
+        tenant=request.tenant,
+        actor_key=request.actor.key,
+        subjects=[kind.subject for kind in _list_searches(request) if kind.subject],
+        limit=MOST_RECENT,
+    )
 
 
 def _allowed(request: TenantRequest) -> list[Destination]:

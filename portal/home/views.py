@@ -8,11 +8,12 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from accounts.operations.members.guides import Guide, is_guide_hidden
 from accounts.states import Area
+from accounts.web.members.viewing import allow_while_viewing_as_role
 from accounts.web.sign_in.places import find_landing_environment
 from accounts.web.sign_in.proofs import is_single_sign_on_session
 from portal.demo.sandbox import find_demo_data
@@ -24,11 +25,13 @@ from portal.home.overview import (
     render_go_live_card,
 )
 from portal.home.search import (
+    LEAST_LETTERS,
     MOST_LETTERS,
     filter_palette_commands,
     list_overview_actions,
     list_palette_commands,
-    search_records_by_id,
+    list_recently_opened,
+    search_everything,
 )
 from portal.lib.web.views import is_page_fragment_requested, render_page
 from users.queries import count_live_users
@@ -105,18 +108,26 @@ def _get_zone_to_replace(request: TenantRequest) -> str:
     return "" if is_settled else timezone.get_current_timezone_name()
 
 
-@require_GET
+@allow_while_viewing_as_role
+@require_http_methods(["GET", "POST"])
 def show_palette_search_results(request: TenantRequest) -> HttpResponse:
-    """Show search results in the command palette, or as a page of their own."""
-    text = request.GET.get("q", "")[: MOST_LETTERS + 1]
-    found = search_records_by_id(request, text)
-    if found.groups:
+    """Show what was opened lately, or what a posted text finds.
+
+    In the palette, or as a page of its own. It is posted, so that no address and no log
+    of a proxy has what was typed.
+    """
+    text = request.POST.get("q", "")[: MOST_LETTERS + 1]
+    if len(text.strip()) < LEAST_LETTERS:
+        text = ""
+    found = search_everything(request, text)
+    groups = found.groups if text else list_recently_opened(request)
+    if groups:
         # Never the text: somebody may type a name.
         record_read(
             tenant=request.tenant,
             actor=request.actor,
             subject="search",
-            subject_id=",".join(group.key for group in found.groups),
+            subject_id=",".join(group.key for group in groups),
         )
     is_page = not is_page_fragment_requested(request)
     if is_page and found.exact:
@@ -124,9 +135,9 @@ def show_palette_search_results(request: TenantRequest) -> HttpResponse:
     return render_page(
         request,
         "portal/search.html",
-        fragment="portal/_palette_groups.html",
+        fragment="portal/_palette_found.html",
         text=text,
-        groups=found.groups,
+        groups=groups,
         commands=filter_palette_commands(list_palette_commands(request), text)
         if is_page
         else [],

@@ -11,7 +11,6 @@ from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
-from portal.lib.ids import find_uuid_range_of_prefix
 from reports.models import (
     ParsingJob,
     ParsingJobTransition,
@@ -22,6 +21,7 @@ from reports.models import (
 from reports.states import DocumentStatus, ParsingJobStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date, datetime
     from uuid import UUID
 
@@ -83,19 +83,10 @@ def count_parsing_jobs_per_status(*, tenant: Tenant) -> dict[str, int]:
     return dict(counted)
 
 
-def find_jobs_by_id_prefix(
-    *, tenant: Tenant, text: str, limit: int
-) -> list[ParsingJob]:
-    """Return jobs whose ID is or starts with `text`; at least eight characters.
-
-    One query, served by the primary key.
-    """
-    bounds = find_uuid_range_of_prefix(text)
-    if bounds is None:
-        return []
+def list_jobs_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[ParsingJob]:
+    """Return those of these jobs that are the tenant's, with their users, by ID."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
-    found = rows.filter(id__range=bounds).select_related("user").order_by("id")
-    return list(found[:limit])
+    return list(rows.filter(id__in=ids).select_related("user").order_by("id"))
 
 
 def list_failed_jobs_since(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:

@@ -1,22 +1,33 @@
 // The command palette: a combobox over a listbox. Pages and actions are in the page and
-// sifted here; what is found by id comes from the server into #palette-live.
+// sifted here; what the server finds comes into #palette-live: for no text, or too
+// little, what was opened lately.
 const LEAST_LETTERS = 2;
 const palette = document.getElementById("palette");
 const input = palette?.querySelector("input");
 const live = document.getElementById("palette-live");
 const commands = document.getElementById("palette-commands");
+// Found as well, but below pages and actions; each answer brings it anew.
+const last = () => document.getElementById("palette-last");
 // The text that Enter was pressed for before its answer was there.
 let awaited = null;
+
+function clear() {
+  live.replaceChildren();
+  last().replaceChildren();
+}
 
 const options = (within = palette) => [
   ...within.querySelectorAll('[role="option"]:not([hidden])'),
 ];
 const marked = () => palette.querySelector('[aria-selected="true"]:not([hidden])');
 
-function answered() {
+function asked() {
   const text = input.value.trim();
-  const answer = live.querySelector("[data-answers]")?.dataset.answers.trim();
-  return text.length < LEAST_LETTERS || answer === text;
+  return text.length < LEAST_LETTERS ? "" : text;
+}
+
+function answered() {
+  return live.querySelector("[data-answers]")?.dataset.answers.trim() === asked();
 }
 
 function mark(option) {
@@ -34,7 +45,8 @@ function mark(option) {
 
 function sift() {
   const wanted = input.value.trim().toLowerCase();
-  for (const group of commands.querySelectorAll('[role="group"]')) {
+  const sifted = asked() ? commands : palette;
+  for (const group of sifted.querySelectorAll('[role="group"]')) {
     for (const option of group.querySelectorAll('[role="option"]')) {
       option.hidden = !option.textContent.toLowerCase().includes(wanted);
     }
@@ -53,11 +65,12 @@ function open() {
   if (palette.open) return;
   document.querySelectorAll("dialog[open]").forEach((other) => other.close());
   input.value = "";
-  live.replaceChildren();
+  clear();
   awaited = null;
   palette.showModal();
   sift();
   input.focus();
+  input.dispatchEvent(new Event("ask"));
 }
 
 function follow(newTab) {
@@ -89,7 +102,7 @@ function press(event) {
 function take() {
   if (!palette.open) return;
   if (!answered()) {
-    if (live.hasChildNodes()) live.replaceChildren();
+    if (live.hasChildNodes()) clear();
     return;
   }
   sift();
@@ -123,10 +136,13 @@ if (palette) {
   });
   input.addEventListener("input", () => {
     awaited = null;
-    if (!answered() || input.value.trim().length < LEAST_LETTERS) live.replaceChildren();
+    if (!answered()) clear();
     sift();
   });
-  new MutationObserver(take).observe(live, { childList: true });
+  new MutationObserver(take).observe(live.parentElement, {
+    childList: true,
+    subtree: true,
+  });
   document.addEventListener("htmx:before:request", (event) => {
     const source = event.detail?.ctx?.sourceElement ?? event.target;
     if (source === input && (answered() || !palette.open)) event.preventDefault();

@@ -19,6 +19,7 @@ from users.models.phones.pairing_code import PairingCode
 from users.models.phones.phone import Phone
 from users.models.phones.piece import PhonePiece
 from users.models.phones.upload import PhoneUpload
+from users.models.record_number import RecordNumber
 from users.models.sources.announcement import Announcement
 from users.models.sources.arrival import Arrival
 from users.models.sources.bulk_operation import BulkOperation
@@ -67,6 +68,7 @@ __all__ = [
     "Pull",
     "PullQuerySet",
     "PushedContent",
+    "RecordNumber",
     "Refresh",
     "Sample",
     "SampleExtra",

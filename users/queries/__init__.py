@@ -31,6 +31,11 @@ from users.queries.sources.sources import (
     list_connections_by_user,
     list_live_user_connections,
 )
+from users.queries.users.by_part import (
+    find_users_by_id_prefix,
+    find_users_by_part_of_id,
+    list_users_by_uuid,
+)
 from users.queries.users.users import (
     COUNTED_UP_TO,
     SORTS,
@@ -44,7 +49,6 @@ from users.queries.users.users import (
     find_live_user,
     find_user,
     find_user_by_client_user_id,
-    find_users_by_id_prefix,
     latest_user_info,
     list_users_page,
     live_user,
@@ -81,6 +85,7 @@ __all__ = [
     "find_user",
     "find_user_by_client_user_id",
     "find_users_by_id_prefix",
+    "find_users_by_part_of_id",
     "get_connection_status",
     "get_summary_with_neighbors",
     "latest_user_info",
@@ -88,6 +93,7 @@ __all__ = [
     "list_live_user_connections",
     "list_sources_gone_silent",
     "list_user_summaries",
+    "list_users_by_uuid",
     "list_users_page",
     "list_usual_data_intervals",
     "live_user",

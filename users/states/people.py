@@ -110,3 +110,10 @@ class GenderIdentity(OpenChoices):
     )
     GENDERQUEER = "genderqueer", gettext_lazy("Genderqueer")
     OTHER = "other", gettext_lazy("Other")
+
+
+class NumberedKind(OpenChoices):
+    """What a number of a user's record leads to (ours)."""
+
+    ORDER = "order", gettext_lazy("Order")
+    REPORT = "report", gettext_lazy("Report")

@@ -7,7 +7,7 @@ be here: what a role may see (accounts.states).
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from django.contrib import messages
 from django.shortcuts import render
@@ -25,9 +25,14 @@ from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 VIEWING_TTL = timedelta(hours=1)  # Ours: whoever forgets it works as themselves again
 _KEY = "viewing_as"
@@ -56,6 +61,12 @@ def apply_rights_of_role_viewed_as(request: TenantRequest) -> None:
         )
 
 
+def allow_while_viewing_as_role(view: Callable[P, R]) -> Callable[P, R]:
+    """Let who views as a role post to a page that changes nothing; outermost."""
+    view.changes_nothing = True  # type: ignore[attr-defined]  # as Django marks views
+    return view
+
+
 def refuse_change_while_viewing_as_role(
     request: TenantRequest, view: object
 ) -> HttpResponse | None:
@@ -63,7 +74,7 @@ def refuse_change_while_viewing_as_role(
     if (
         request.viewing_as is None
         or request.method in _SAFE
-        or view is stop_viewing_team_as_role
+        or hasattr(view, "changes_nothing")
     ):
         return None
     return render(request, "accounts/read_only_view.html", status=403)
@@ -89,6 +100,7 @@ def view_team_as_role(request: TenantRequest) -> HttpResponse:
     return redirect_browser(request, page_url(request, "home"))
 
 
+@allow_while_viewing_as_role
 @require_POST
 def stop_viewing_team_as_role(request: TenantRequest) -> HttpResponse:
     if request.viewing_as is not None:

@@ -5,7 +5,6 @@ Patient details are read only where the caller asks for them.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import UTC, timedelta
@@ -31,8 +30,12 @@ from labs.states.order_queues import (
 from labs.states.orders import OrderTopLevelStatus, split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib.database import rows
-from portal.lib.ids import find_uuid_range_of_prefix
-from users.queries.users.users import find_users_by_id_prefix
+from users.queries.numbers import find_records_by_number
+from users.queries.users.by_part import (
+    find_users_by_part_of_id,
+    list_keys_by_part_of_id,
+)
+from users.states import NumberedKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -83,8 +86,8 @@ class ListFilters:
     """Filters of a dashboard list of orders; empty values filter nothing.
 
     `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
-    NO_RESULT. `created_from` is included, `created_until` is not. `text` is an order's
-    or user's id or how it begins, how a client_user_id begins, or a whole sample id.
+    NO_RESULT. `created_from` is included, `created_until` is not. `text` is in an ID of
+    the order or its user, or in a number of a sample, lab or visit.
     """
 
     work: WorkState = WorkState.ALL
@@ -134,7 +137,7 @@ def list_orders(
     """List a part of the orders; `per_status` is what count_orders_per_status returns.
 
     It is needed by filters of status, and else saves counting. At most three queries,
-    and those of find_users_by_id_prefix where `text` is given.
+    and those of both searches by number where `text` is given.
     """
     parts = _matching_parts(tenant, filters, per_status)
     if not parts:
@@ -217,18 +220,11 @@ def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
 
 
 def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
-    """Return orders whose id starts with `text`, or with this sample id."""
-    condition = Q(sample_id__in={text, text.upper()})
-    bounds = find_uuid_range_of_prefix(text)
-    if bounds is not None:
-        condition |= Q(pk__range=bounds)
-    found = (
-        _live_orders(tenant)
-        .filter(condition)
-        .order_by("pk")
-        .values_list("pk", flat=True)
+    """Return orders with `text` in one of their numbers; see find_records_by_number."""
+    ids = find_records_by_number(
+        tenant=tenant, kind=NumberedKind.ORDER, text=text, limit=limit
     )
-    return _load_listed_orders(tenant, list(found[:limit]), with_patients=False)
+    return _load_listed_orders(tenant, ids, with_patients=False)
 
 
 def _unacknowledged_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
@@ -390,14 +386,12 @@ def _search_condition(tenant: Tenant, text: str) -> Q | None:
         return Q()
     if "\0" in text:  # PostgreSQL takes no text with it
         return None
-    users = find_users_by_id_prefix(
+    users = find_users_by_part_of_id(
         tenant=tenant, text=text, limit=_FEW_USERS + 1
     ).users
     if len(users) > _FEW_USERS:
-        # By the index on parts of it, which plain comparisons in any case can't use.
-        return Q(user__client_user_id__iregex=f"^{re.escape(text)}")
-    condition = Q(sample_id__in={text, text.upper()})
-    condition |= Q(user_id__in=[user.id for user in users])
-    if (bounds := find_uuid_range_of_prefix(text)) is not None:
-        condition |= Q(pk__range=bounds)
-    return condition
+        return Q(user_id__in=list_keys_by_part_of_id(tenant=tenant, text=text))
+    numbered = find_records_by_number(
+        tenant=tenant, kind=NumberedKind.ORDER, text=text, limit=_FEW_USERS
+    )
+    return Q(pk__in=numbered) | Q(user_id__in=[user.id for user in users])

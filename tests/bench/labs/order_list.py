@@ -120,7 +120,9 @@ def settle() -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        for table in ("users_user", "labs_order", "labs_orderevent"):
+        for table in (
+            *("users_user", "users_recordnumber", "labs_order", "labs_orderevent"),
+        ):
             cursor.execute(f"VACUUM ANALYZE {table}")
 
 
@@ -184,7 +186,7 @@ def queries(panel: Any, account: Any, order: Any, empty_lab: Any) -> dict[str, s
         ),
         "nothing fits": f"tab=in_progress&result=critical&lab={panel.lab.slug}",
         "search: order id": f"q={order.pk}",
-        "search: its beginning": f"q={str(order.pk)[:8]}",
+        "search: its middle": f"q={str(order.pk)[11:21]}",
         "search: sample id": f"q={order.sample_id}",
         "search: client_user_id": "q=mbr_77",
         "search: all users": "q=mbr_",
@@ -254,6 +256,28 @@ def measure(*, orders: int, rounds: int) -> float:
                 "search: user id": f"search_input={order.user.uuid}",
             }.items():
                 calls[f"API, {name}"] = get(f"/v3/orders?{query}", api)
+
+            def find(text: str, client: Any = client, place: str = place) -> Any:
+                def call() -> None:
+                    reply = client.post(
+                        f"{place}search/", {"q": text}, headers={"HX-Request": "true"}
+                    )
+                    assert reply.status_code == 200, text
+
+                return call
+
+            for name, text in {
+                "what was opened": "",
+                "middle of an order id": str(order.pk)[11:21],
+                "middle of a user id": str(order.user.uuid)[11:21],
+                "part of a client_user_id": "br_77",
+                "part of all of them": "mbr",
+                "part of a sample id": order.sample_id[-4:],
+                "first letter of all sample ids and a digit": "S12",
+                "marker": "ferritin",
+                "nothing": "nobody-at-all",
+            }.items():
+                calls[f"palette: {name}"] = find(text)
             cache.clear()
             times[number] = medians(calls, rounds)
     print(

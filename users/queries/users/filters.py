@@ -6,15 +6,16 @@ Each condition is one that an index serves.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-from django.db.models import F, Lookup, Q
+from django.db.models import F, Lookup, Q, TextField, Value
+from django.db.models.functions import Cast, Replace
+from django.db.models.lookups import Contains
 from django.utils import timezone
 
 from users.models import User
+from users.queries.numbers import spell_part_of_id
 from users.queries.sources.silence import build_silent_user_condition
 from users.states import IngestionWindow, ZoneRegion
 
@@ -23,8 +24,12 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
-# The index is of runs of three letters.
-INDEXED_LETTERS = 3
+# Fewer are looked for at the beginning alone: they would fit too many.
+LEAST_OF_PART = 3
+# The user_id as text, of which people paste a part.
+_WITHOUT_HYPHENS = Replace(
+    Cast("uuid", TextField()), Value("-"), Value(""), output_field=TextField()
+)
 # By how a zone's name begins in the IANA database; UTC and the poles are in none.
 _AREAS: dict[str, tuple[str, ...]] = {
     ZoneRegion.EUROPE: (
@@ -54,7 +59,7 @@ def find_matching_users(
     """
     users: QuerySet[User] = User.objects.for_tenant(tenant).live()
     return users.filter(
-        _matches_id(text),
+        matches_part_of_id(text),
         _matches_zone(region),
         _matches_window(window),
         build_silent_user_condition(tenant, silence, provider),
@@ -62,7 +67,7 @@ def find_matching_users(
 
 
 class ILike(Lookup):
-    """`ILIKE`, which the trigram index and the column's statistics both serve.
+    """`ILIKE`, for which the column's statistics serve.
 
     Django's icontains compares upper-case forms: the planner knows nothing of those,
     and a search that fits most users took a second.
@@ -81,13 +86,14 @@ def escape_like_wildcards(text: str) -> str:
     return re.sub(r"([%_\\])", r"\\\1", text)
 
 
-def _matches_id(text: str) -> Q:
+def matches_part_of_id(text: str) -> Q:
+    """Return the condition that `text` is in either ID; see `search_users`."""
     if not text:
         return Q()
-    before = "%" if len(text) >= INDEXED_LETTERS else ""
+    before = "%" if len(text) >= LEAST_OF_PART else ""
     condition = Q(ILike(F("client_user_id"), f"{before}{escape_like_wildcards(text)}%"))
-    with suppress(ValueError):
-        condition |= Q(uuid=UUID(text))
+    if part := spell_part_of_id(text):
+        condition |= Q(Contains(_WITHOUT_HYPHENS, part.lower()))
     return condition
 
 

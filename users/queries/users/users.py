@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
 from portal.lib.errors import NotFound
-from portal.lib.ids import find_uuid_range_of_prefix
 from users.models import User, UserInfo
 from users.queries.sources.sources import (
     SourceRow,
@@ -26,11 +25,7 @@ from users.queries.sources.sources import (
     list_connections_by_user,
     list_live_user_connections,
 )
-from users.queries.users.filters import (
-    ILike,
-    escape_like_wildcards,
-    find_matching_users,
-)
+from users.queries.users.filters import find_matching_users
 from users.queries.users.last_data import LAST_DATA_SORTS, filter_users_by_last_data
 from users.states import Silence
 
@@ -227,10 +222,10 @@ def search_users(
 ) -> UserPage:
     """Return live users for the dashboard's list.
 
-    `text` is part of a client_user_id in any case (one or two letters: its beginning,
-    which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
-    for a live connection that has both. `region` (a ZoneRegion) is that of the fallback
-    time zone, `window` (an IngestionWindow) where today in UTC stands to the bounds of
+    `text` is part of a client_user_id in any case (one or two letters: its beginning),
+    or of a user_id, from six letters on. `provider` (a slug) and `status` ask for a
+    live connection that has both. `region` (a ZoneRegion) is that of the fallback time
+    zone, `window` (an IngestionWindow) where today in UTC stands to the bounds of
     ingestion, `silence` (a Silence) that data of a source, of `provider` if given, is
     overdue. `sort` is one of SORTS.
 
@@ -266,7 +261,12 @@ def search_users(
     is_narrowed = text or provider or status or region or window or silence
     if is_narrowed and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
-    columns = users.order_by(*_order(sort)).values_list(*UserRow._fields)
+    ordered = users.order_by(*_order(sort))
+    if text:  # keys first, by an index that has both IDs: rows are wide
+        keys = ordered.values("pk")[offset : offset + limit]
+        ordered = User.objects.for_tenant(tenant).filter(pk__in=keys)
+        ordered, offset = ordered.order_by(*_order(sort)), 0
+    columns = ordered.values_list(*UserRow._fields)
     found = [UserRow(*row) for row in columns[offset : offset + limit]]
     return UserPage(
         users=found,
@@ -275,38 +275,6 @@ def search_users(
         ),
         total=total,
         is_total_exact=is_exact,
-    )
-
-
-def find_users_by_id_prefix(*, tenant: Tenant, text: str, limit: int) -> UserPage:
-    """Return live users whose client_user_id or user_id starts with `text`.
-
-    The whole id comes first, then the newest. A client_user_id is compared in any case
-    (trigram index), a user_id from eight letters on (its unique index). At most three
-    queries; nothing is counted.
-    """
-    if "\0" in text or not text:
-        return UserPage(users=[], sources={}, total=0)
-    live: QuerySet[User] = User.objects.for_tenant(tenant).live()
-    condition = Q(client_user_id=text)
-    bounds = find_uuid_range_of_prefix(text)
-    if bounds is not None:
-        condition |= Q(uuid__range=bounds)
-    columns = live.values_list(*UserRow._fields)
-    found = {row[0]: UserRow(*row) for row in columns.filter(condition)[:limit]}
-    if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
-        alike = columns.filter(
-            ILike(F("client_user_id"), f"{escape_like_wildcards(text)}%")
-        )
-        for row in alike.order_by("-created_on", "-uuid")[:limit]:
-            found.setdefault(row[0], UserRow(*row))
-    users = list(found.values())[:limit]
-    return UserPage(
-        users=users,
-        sources=list_connections_by_user(
-            tenant=tenant, user_ids=[user.id for user in users]
-        ),
-        total=len(users),
     )
 
 
