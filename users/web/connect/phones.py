@@ -114,8 +114,11 @@ def connect_phone(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "choice": choice,
             "code": code,
             "code_halves": (shown[:4], shown[4:]) if shown else (),
-            # The code is behind the fragment, which no server sees or logs.
-            "qr": draw_qr_code(f"{pair}#{shown}") if shown else "",
+            # The code is behind the fragment, which no server sees or logs. HCGateway
+            # scans nothing.
+            "qr": draw_qr_code(f"{pair}#{shown}")
+            if shown and choice and choice.app != PhoneApp.HCGATEWAY
+            else "",
             "token": token,
             "problem": problem,
             "push_url": build_absolute_url(reverse("phone_health_auto_export")),
