@@ -23,3 +23,9 @@ def read_word_lists(file: str) -> dict[str, tuple[str, ...]]:
             parts = words.split("|") if "|" in words else words.split()
             lists[heading] = tuple(part.strip() for part in parts)
     return lists
+
+
+def read_patterns(file: str) -> tuple[str, ...]:
+    """Return the patterns of a file, one a line; a blank stands for any blanks."""
+    lines = (_FOLDER / file).read_text(encoding="utf-8").splitlines()
+    return tuple(line.replace(" ", r"\s+") for line in lines if line[:1] != "#")

@@ -39,6 +39,7 @@ _PLAIN: dict[str, tuple[Fraction, str]] = {
 _KATAL = Fraction(60 * 10**6)
 
 
+@lru_cache(maxsize=8192)
 def find_unit_conversion_factor(unit: str, to: str) -> Fraction | None:
     """Return what an amount in one UCUM unit is multiplied with to be in another.
 

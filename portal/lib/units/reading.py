@@ -31,7 +31,8 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+
 # What a unit cell may carry besides the unit: how the value was found ("mg/dL
 # (calc)"), never what it is measured in.
 _REMARKS = re.compile(
-    r"\(?\b(?:calc(?:ulated)?|calculation|measured|estimated)\b\.?\)?", re.IGNORECASE
+    r"\(?\b(?:calc(?:ulated)?|calculation|measured|estimated|ifcc|ngsp|dcct)\b\.?\)?",
+    re.IGNORECASE,
 )
 _POWER = re.compile(
     r"(?:x?10(?:\*\*|e\+?|\^+|[*x'’´`~\"°+-]|exp)?|x?e\+?)\(?(3|4|5|6|9|11|12)\)?(?=$|[/a-z])"
@@ -43,11 +44,14 @@ _CREATININE = re.compile(
 )
 # A sedimentation rate, in whatever words the first hour is told.
 _SEDIMENTED = re.compile(
-    r"mm/?\(?(?:n|nach)?1?(?:st|ra|[eè]re|a|er|o|h)?/?(?:h|hr|hora|heure|ora|std|stunde|uur|u"
+    r"mm/?\(?(?:n|nach)?(?:first)?1?(?:st|ra|[eè]re|a|er|o|h)?/?(?:h|hr|hour|hora|heure|ora|óra|std|stunde|uur|u"
     r"|godz|saat|jam|t|time|tunti)\)?"
 )
 _STOOL = ("stool", "feces", "faeces", "fezes", "heces", "feci", "selles", "stuhl")
-_PER_SURFACE = re.compile(r"ml?/?(?:min|mn|mt|dak|dk|m|s|sec)?[/x*(]*1\.?73.*")
+_PER_SURFACE = re.compile(
+    r"ml?/?(?:min(?:ute)?|mn|mt|dak|dk|m|s|sec)?[/x*(]*1\.?73"
+    r"[/x*(]*(?:m|mt|sqm|sqmt|sqmtr|sqmeter|qm|cm)?[*^]*[2)]*(?:bsa)?"
+)
 
 # What only UCUM writes, so a text in UCUM already is left as it is.
 _UCUM_MARK = re.compile(r"[\[{*]|\(24\.h\)")

@@ -31,7 +31,7 @@ _FEW_WORDS = 25
 _TOUCHING = 0.04
 _TWO_WORDS = re.compile(r"[a-z]{4}[A-Z][a-z]")
 _TOKEN = re.compile(r"[^\s\x00]+")
-_SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-"})
+_SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-", "‐": "-", "‑": "-"})
 _LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
 
 

@@ -157,7 +157,8 @@ def _weigh_values(
     score = 2.0 * len(band.parts) / len(anchors)
     for level in above:
         for part in level.parts:
-            if not band.holds(part):
+            # A label and its date are of the page's head: 'Collected: 12/05/2024'.
+            if not band.holds(part) or ": " in part.cell.text:
                 continue
             role = find_column_role(part.cell.text)
             if role is Role.VALUE:

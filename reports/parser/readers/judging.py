@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 
 from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
@@ -34,6 +35,7 @@ from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_cut_off,
     looks_like_range,
+    parse_range_bounds,
 )
 from reports.parser.text.values import is_numeric_value
 
@@ -53,6 +55,9 @@ _NUMBER_IN_NAME = re.compile(
 # Of names that have a second one beside them.
 # How far around its rows a table may have more, in sizes of type.
 _MARGIN = 8
+# For whom a range of several groups is tried.
+_SEXES, _GROWN = ("male", "female"), 40.0
+_CODE = re.compile(r"\d{1,5}[A-Z]?[.)]?")
 _COLUMNS, _FEWEST_NAMES, _MOST_NAMES = 2, 4, 0.5
 
 
@@ -70,7 +75,20 @@ def judge_rows_of_page(
         rows = _judge_aligned_tables(rows, lines, section)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
-    return _settle(rows, proposed, section, is_whole_row)
+    rows = _settle(rows, proposed, section, is_whole_row)
+    for row in rows:
+        _drop_code_from_name(row, section)
+    return rows
+
+
+def _drop_code_from_name(row: Row, section: Section) -> None:
+    """Leave out a number or code apart from a name, or that nobody knows with it."""
+    code, _, name = row.test_name.partition(" ")
+    if len(row.name) < _COLUMNS or not _CODE.fullmatch(code):
+        return
+    apart = row.name[1].x0 - row.name[0].x1 > CELL_GAP * row.name[0].size
+    if apart or (section.knows(name) and not section.knows(row.test_name)):
+        row.name, row.name_text = row.name[1:], name
 
 
 def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line], section: Section) -> bool:
@@ -382,9 +400,15 @@ def is_whole_row(row: Row, section: Section) -> bool:
     )
 
 
+@lru_cache(maxsize=8192)
 def is_range(text: str) -> bool:
-    """Return whether a text is a range, also with its unit: '70 - 99 mg/dL'."""
-    return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
+    """Return whether a text is a range, also with its unit, or one for each sex."""
+    if is_plain_numeric_range(text) or find_unit_in_range(text) is not None:
+        return True
+    if is_unit(text.partition(" ")[0]):
+        return False
+    parts = (parse_range_bounds(text, sex=sex, age=_GROWN) for sex in _SEXES)
+    return any(part.low is not None or part.high is not None for part in parts)
 
 
 def _insert(rows: list[Row], found: Sequence[Row]) -> list[Row]:

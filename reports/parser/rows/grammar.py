@@ -19,6 +19,7 @@ from reports.parser.pages import Word
 from reports.parser.rows.segments import cut_fields_anew, is_clean_range
 from reports.parser.text.fields import (
     Fields,
+    find_unit_in_range,
     find_words_with_text,
     is_laboratory_mark,
     is_range_status_text,
@@ -73,6 +74,8 @@ _INNER_ROW = re.compile(
 _FIRST_QUANTITY = re.compile(rf"{NUMBER}\s+(?P<unit>\S+)\s+[^\W\d_]{{3}}")
 _BOXES = re.compile(r"[0Oo□]{4,}")
 _LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
+# How far a word stands before a range to be none of its, in sizes of type.
+_FAR = 3
 _NAME_WORD = re.compile(r"[^\W\d_]{3}")
 _LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
 _PAGE = re.compile(r"(?i)(?P<range>.*[\d)\]])\s+page\s+\d+(?:\s*(?:of|/)\s*\d+)?")
@@ -276,6 +279,10 @@ def _take_unit_from_range(fields: Fields) -> Fields:
 
     '43-180 pg/mL Luteal or ERT' is '43-180 pg/mL', while more numbers are kept.
     """
+    inside = find_unit_in_range(fields.range or "")
+    if inside and not fields.units and is_numeric_value(fields.value):
+        words = find_words_with_text(fields.range_words, inside)
+        return replace(fields, units=inside, units_words=words)
     match = _RANGE_WITH_MORE.fullmatch(fields.range or "")
     if not match or not is_unit(match["unit"]) or is_clean_range(match[0]):
         return fields
@@ -320,7 +327,12 @@ def _drop_cells_beside_range(fields: Fields) -> Fields:
     cells = split_words_into_cells(words)
     ranges = [cell for cell in cells if is_plain_numeric_range(cell.text)]
     others = [cell for cell in cells if cell not in ranges]
-    lone = all(_LONE_NUMBER.fullmatch(cell.text) for cell in others)
+    lone = all(
+        _LONE_NUMBER.fullmatch(cell.text)
+        or (cell.text.isalpha() and cell.x1 < ranges[0].x0 - _FAR * words[0].size)
+        for cell in others
+        if ranges
+    )
     if len(ranges) == 1 and others and lone:
         return _with_range(fields, ranges[0].text)
     if ranges and ranges[0] is cells[0] and swallows_row(fields.range or ""):

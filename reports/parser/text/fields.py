@@ -35,9 +35,9 @@ _LEADING_NUMBER = re.compile(
     rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+−]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
 _SPOKEN_NUMBER = re.compile(rf"(?P<value>[^\d<>]{{4,20}}{NUMBER})\s+(?P<rest>\S.*)")
-_BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]])$")
+_BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]]?)$")
 _RANGE_THEN_UNIT = re.compile(
-    rf"(?:(?:{NUMBER}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
+    rf"(?:(?:{NUMBER}\s*(?:%|[^\W\d_]+/[^\W\d_]+)?\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
     r"|under|over|up\s*to|upto|than|bis|unter|über|hasta|até|max\.?|min\.?))"
     rf"\s*{NUMBER}|^nil|^negative)\s*[)\]]?",
     re.IGNORECASE,
@@ -81,6 +81,9 @@ _STATUS = re.compile(
 )
 _WITH_STATUS = re.compile(
     rf"\s+(?:[-–—,;]\s+)?(?P<status>{_STATUS.pattern[4:]})$", re.IGNORECASE
+)
+_STATUS_FIRST = re.compile(
+    rf"(?P<status>{_STATUS.pattern[4:]})\s+(?P<rest>\d.*)", re.IGNORECASE
 )
 _LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
@@ -159,6 +162,11 @@ def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None
         value, units, flag, spread = split_value_cell(text[: match.start()])
         if units and is_numeric_value(value):
             return value, units, flag, spread
+    if match := _STATUS_FIRST.fullmatch(text):
+        value, units, flag, spread = split_value_cell(match["rest"])
+        whole = units or value == match["rest"]
+        if whole and _NUMERIC.fullmatch(value) and not spread:
+            return value, units, flag or match["status"], None
     if match := _WITH_EARLIER.fullmatch(text):
         # The number in brackets is an earlier result.
         return match["value"], None, match["mark"], None
@@ -284,14 +292,13 @@ def classify_value_cells(cells: list[list[Word]]) -> Fields | None:
     range or a number that is not wanted.
     """
     found = Fields()
-    if len(cells) > 1 and _STATUS.fullmatch(join_word_texts(cells[0])):
-        value, unit, _, spread = split_value_cell(
-            " ".join(map(join_word_texts, cells[1:3]))
+    texts = [join_word_texts(cell) for cell in cells[:2]]
+    if len(texts) > 1 and _STATUS.fullmatch(texts[0]):
+        cells = (
+            cells[1:] if _NUMERIC.fullmatch(split_value_cell(texts[1])[0]) else cells
         )
-        if unit and not spread and is_numeric_value(value):
-            cells = cells[1:]
     for n, cell in enumerate(cells):
-        words = tuple(cell) if found.value else _strip_status(cell)
+        words = tuple(cell)
         text = join_word_texts(words)
         if (
             not found.value
@@ -336,16 +343,6 @@ def _is_span_before(text: str, after: list[list[Word]]) -> bool:
     return any(
         _NUMERIC.fullmatch(split_value_cell(join_word_texts(cell))[0]) for cell in after
     )
-
-
-def _strip_status(words: list[Word]) -> tuple[Word, ...]:
-    """A value with its unit, without the words before it that say how it is."""
-    for n in range(1, min(4, len(words) - 1)):
-        if _STATUS.fullmatch(join_word_texts(words[:n])):
-            value, unit, _, spread = split_value_cell(join_word_texts(words[n:]))
-            if unit and not spread and is_numeric_value(value):
-                return tuple(words[n:])
-    return tuple(words)
 
 
 def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:

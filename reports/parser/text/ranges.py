@@ -20,19 +20,19 @@ from reports.parser.text.values import (
     parse_printed_number,
 )
 
-_TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
-# A unit may stand behind both ends: '133 mmol/L to 146 mmol/L'.
-_UNIT_BETWEEN = r"(?:\s*[^\W\d_]+(?:/[^\W\d_]+)?\s)?"
+_TO = r"(?:-{1,2}|[‐‑–]|\.\.|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
+# A unit may stand behind both ends: '133 mmol/L to 146 mmol/L', '40%-75%'.
+_UNIT_BETWEEN = r"(?:\s*(?:%|[^\W\d_]+/[^\W\d_]+|[^\W\d_]+\s))?"
 _SPAN = re.compile(rf"({NUMBER}){_UNIT_BETWEEN}\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
 _BELOW = (
-    r"(?:<=|=<|<\s*or\s*=|<|≤|⩽|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?"
+    r"(?:<=|=<|<\s*or\s*=|<(?:\s*(?:a|de|que)\b)?|≤|⩽|до|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?"
     r"|below|under|bis(?:\s+zu)?|hasta|jusqu'?\s?à|fino\s+a|até"
     r"|inf(?:[ée]rieure?|eriore?|\.)?\s*(?:ou\s+[ée]gale?\s+)?(?:que|a|à)?"
     r"|men(?:or|os)\s+(?:que|de|a|do\s+que)|minore\s+(?:di|a)|meno\s+di|moins\s+de"
     r"|max\.?|unter|kleiner(?:\s+als)?|weniger\s+als|höchstens)"
 )
 _ABOVE = (
-    r"(?:>=|=>|>\s*or\s*=|>|≥|⩾|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?"
+    r"(?:>=|=>|>\s*or\s*=|>(?:\s*(?:a|de|que)\b)?|≥|⩾|от|more\s+than|greater\s+than(?:\s+or\s+equal\s+to)?"
     r"|above|over|ab|über|größer(?:\s+als)?|mehr\s+als|mindestens"
     r"|m(?:ay|ai)or\s+(?:que|de|a|do\s+que)|maggiore\s+(?:di|a)|m[aá]s\s+de"
     r"|sup(?:[ée]rieure?|eriore?|\.)?\s*(?:ou\s+[ée]gale?\s+)?(?:que|a|à)?|plus\s+de"

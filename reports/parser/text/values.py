@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reports.parser.report import ResultType
+from reports.parser.word_lists import read_patterns
 
 NUMBER = (
     r"(?:\d{1,3}(?:['’]\d{3})+(?:[.,]\d+)?"
@@ -47,49 +48,10 @@ _DECIMAL_COMMA = re.compile(r"(?<![\d.,])\d{1,3},(?:\d{1,2}|\d{4,})(?![\d.,])")
 _DECIMAL_POINT = re.compile(r"(?<![\d.,])\d+\.\d+(?![\d.,])")
 
 _WORDED = re.compile(
-    r"""(?ix)
-    ^ [("'\[]* (?: non[\s-]*reactive | (?:weakly?\s+ |border\s*line\s+)?reactive | nr |
-    (?:weakly?\s+ |strongly?\s+ |faint(?:ly)?\s+ |border\s*line\s+ |presumptive\s+
-    |false\s+)? (?:positive |negative |positivo |negativo |positiva |negativa |positiv
-    |negativ |positif |négatif |négative |pozitif |negatif) | pos\.? | neg\.? | \+ve |
-    -ve | nil | not?\s+(?:detected |seen |found |isolated |growth |present |applicable
-    |done |observed |reactive |evident)\b.* | undetect(?:able |ed) | nd | detected |
-    absent | present | trace[sd]? | tracc[ei] | assent[ei] | present[ei] |
-    (?:en)?spuren | ausentes? | presentes? | absence | no\s+se\s+observ\w+ |
-    n[aã]o\s+observad[oa]s? | non\s+(?:rilevat[oi] |rilevabil[ei]) | nieobecn[aey] |
-    obecn[aey] | ujemn[aey] | dodatni[ae]? | nie\s+wykryto | brak | prawidłow[aey] |
-    negatief | positief | negativní | pozitivní | norm\.? | n\.n | n\.d | numeros[oa]s?
-    | massenhaft | full\s+field | seen\s*[(\[]\s*\+{1,4}\s*[)\]] |
-    no\s+(?:[^\W\d]+\s+){0,2}(?:antibod(?:y|ies)|organisms?|bands?|m-?\s?spike)
-    \s+(?:detected|seen|found|isolated|identified|observed) |
-    none(?:\s+(?:seen|detected|found))? | no\s+(?:growth|ova|cyst|parasite|organism
-    |malaria|agglutination).* | normal | abnormal | adequate | inadequate | reduced |
-    increased | decreased | small | large | few | many | plenty | moderate | occasional
-    | rare | scanty | several | numerous | packed | loaded | tntc | clear | cloudy |
-    turbid | hazy | slightly\s+\w+ | clar[ao]? | (?:pale |light |dark |deep |bright
-    |amber |straw)?[\s-]* (?:yellow(?:ish)? |straw |amber |brown(?:ish)? |red(?:dish)?
-    |green(?:ish)? |colou?rless |orange |black |amarill[oa] |amarel[oa] |(?:hell |stroh
-    |dunkel)?gelb |jaune |giallo |żółt[ay] |geel)(?:\s+(?!(?:blood\s+)?cells?\b)\w+)? |
-    acidic | alkaline | neutral | soft | semi[\s-]?solid | formed | loose | watery |
-    hard | mucoid | ["'“]?(?:ab? |b
-    |o)?["'”]?\s*(?:rh(?:esus)?\.?\s*)?(?:factor\s*)?(?:\(d\)\s*)? (?:pos(?:itive)?
-    |neg(?:ative)?) | "?(?:a |b |ab |o)"?\s*(?:rh)?\s*[+-]? | g[1-5][ab]? | a[1-3] |
-    (?:stage |grade |type)\s*\w+ | normocytic.* | normochromic.* | microcytic.* |
-    macrocytic.* | hypochromic.* | anisocytosis.* | satisfactory | sterile | immune |
-    non[\s-]*immune | equivocal | indeterminate | inconclusive | border\s*line |
-    susceptible | resistant | sensitive | intermediate | compatible | in?compatible |
-    homozygous.* | heterozygous.* | wild\s*type.* | mutation.* | acceptable | desirable
-    | high | low | sufficient | deficient | insufficient | \++ | \d\s*\+{1,4} | \+\s*\d
-    | \+/- | ± | yes | no | ja | nein | si | sí | nicht\s+nachweisbar | nachweisbar |
-    unauffällig | no\s+detectad[oa] | no\s+reactivo | (?:lig(?:eir |er)amente\s+
-    |l[ée]g[èe]rement\s+ |leggermente\s+ |leicht\s+)? (?:turbi[oa] | turv[oa] |
-    torbid[oa] | trouble | tr[üu]b | opalescente | hematic[oa]) | l[ií]mpid[oa] |
-    limpide | klar | transparente | transparent | escas[oa]s? | rar[aeio]s? |
-    abundantes? | rares? | nombreu(?:x |ses) | wenig(?:e)? | vereinzelt | reichlich |
-    (?:non[\s-]*)?rea[kc]tif | reactivo | não\s+reagente | reagente |
-    não\s+detectad[oa] | non\s+détecté | absent[es]? ) (?:\s*[(\[]?\s*(?:\++ |\d\s*\+
-    |1\s*:\s*\d+ |<?\s*1\s*/\s*\d+ |(?<=[\s(\[])<?\s*\d+(?:[.,]\d+)?
-    |(?<=[(\[])<?\s*\d+(?:[.,]\d+)?\s*[a-zµμ]{1,5}/[a-zµμ]{1,2})\s*[)\]]?)?
+    rf"""(?ix)^[("'\[]* (?:{"|".join(read_patterns("findings.txt"))})
+    (?:\s*[(\[]?\s*(?:\++ |\d\s*\+ |1\s*:\s*\d+ |<?\s*1\s*/\s*\d+
+    |(?<=[\s(\[])<?\s*\d+(?:[.,]\d+)?
+    |(?<=[(\[])<?\s*\d+(?:[.,]\d+)?\s*[a-zµμ]{{1,5}}/[a-zµμ]{{1,2}})\s*[)\]]?)?
     [)"'\].]* $"""
 )
 _TITRE = re.compile(r"(?:[<>≤≥]\s*)?1\s*:\s*\d+(?:[.,]\d+)?")

@@ -39,6 +39,9 @@ from reports.parser.text.fields import (
         ("5.4 (4.8) *", ("5.4", None, "*", None)),
         ("8-10 /hpf", ("8-10", "/hpf", None, None)),
         ("Nil /hpf", ("Nil", "/hpf", None, None)),
+        ("Normal 28.40", ("28.40", None, "Normal", None)),
+        ("Normal 70 - 100", ("Normal 70 - 100", None, None, None)),
+        ("2.1 mmol/L (1.08-2.25", ("2.1", "mmol/L", None, "(1.08-2.25")),
         ("Non reactive", ("Non reactive", None, None, None)),
     ],
 )
@@ -57,6 +60,8 @@ def test_a_cell_is_parted(
         ("NONE SEEN /HPF", "/HPF"),
         ("13.0 - 17.0", None),
         ("Negative", None),
+        ("70 mg/dL-110 mg/dL", "mg/dL"),
+        ("40% - 75%", "%"),
     ],
 )
 def test_a_range_may_carry_the_unit(text: str, unit: str | None) -> None:
