@@ -128,7 +128,8 @@ class Tenant(models.Model):
     physicians; `source_reconnect_mails_enabled`, ours, is whether users are mailed to
     connect a broken source again; `assistants_enabled`, ours, is whether assistants may
     read what their keys allow; `patient_language`, ours, is the language of what users
-    are sent while they have chosen none. A new tenant's settings are those of
+    are sent while they have chosen none; `user_sharing_enabled`, ours, is whether users
+    may share their results from their portal. A new tenant's settings are those of
     `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
@@ -176,6 +177,7 @@ class Tenant(models.Model):
     patient_language = models.CharField(
         max_length=LANGUAGE_MAX_LENGTH, default="en", db_default="en"
     )
+    user_sharing_enabled = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = gettext_lazy("environment")

@@ -310,6 +310,7 @@ class BehaviourForm(forms.Form):
     critical_result_limit_minutes = forms.IntegerField(
         required=False, min_value=1, max_value=CRITICAL_LIMIT_MINUTES_MAX
     )
+    user_sharing_enabled = forms.BooleanField(required=False)
     partial_webhooks_enabled = forms.BooleanField(required=False)
     reject_duplicate_connection = forms.BooleanField(required=False)
     sdk_per_device_activity_timeseries = forms.BooleanField(required=False)

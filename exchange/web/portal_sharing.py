@@ -1,7 +1,8 @@
 """Shared links in the users' portal: a user shares signed results, and revokes links.
 
 The page itself shows no value: a portal link may be forwarded. To share takes the
-user's birth date besides.
+user's birth date besides, and that the team lets users share. Links that a user made
+before it stopped are still listed, to be revoked.
 """
 
 from __future__ import annotations
@@ -68,9 +69,11 @@ class OwnShareForm(ShareForm):
 @require_connect_link_cookie
 def share_own_results(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """Serve GET and POST …/share/: what can be shared, own links, and a new one."""
-    if not session.opens_portal:
-        raise Http404
     user = session.user
+    links = list_shared_links(user, is_users_own=True)
+    is_on = session.tenant.user_sharing_enabled
+    if not session.opens_portal or not (is_on or links):
+        raise Http404
     listed = list_shareable_reports(tenant=session.tenant, user_uuid=user.uuid)
     form = OwnShareForm(listed, read_posted(request))
     made = None
@@ -93,7 +96,8 @@ def share_own_results(request: HttpRequest, session: LinkSession) -> HttpRespons
             "form": form,
             "has_reports": bool(listed),
             "can_confirm": can_confirm_birth_date(session),
-            "links": list_shared_links(user, is_users_own=True),
+            "links": list_shared_links(user, is_users_own=True) if made else links,
+            "is_on": is_on,
             "made": made,
             "qr": draw_qr_code(made.url) if made else "",
         },

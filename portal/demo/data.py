@@ -17,7 +17,11 @@ from django.utils import timezone
 
 from accounts.declarations.demo_data import DemoPerson, DemoScene, list_demo_loaders
 from accounts.models import Member, Membership, Team
-from accounts.operations.teams.teams import add_team_member, create_team
+from accounts.operations.teams.teams import (
+    add_team_member,
+    change_team_settings,
+    create_team,
+)
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
 from portal.demo.webhooks import (
@@ -172,8 +176,8 @@ def load_demo_data(
     sandboxes = []
     for slug, (name, people) in TEAMS.items():
         with across_tenants(why="demo makes its own teams"):
-            team = Team.objects.filter(slug=slug).first() or create_team(
-                name=name, slug=slug, actor=ACTOR
+            team = Team.objects.filter(slug=slug).first() or _create_demo_team(
+                name, slug
             )
             owner = _owner(team)
             if slug == COLLEAGUES_TEAM:
@@ -199,6 +203,17 @@ def load_demo_data(
             subscribe_demo_receiver_to_all_events(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
+
+
+def _create_demo_team(name: str, slug: str) -> Team:
+    """Create a team whose users share results in the sandbox."""
+    team = create_team(name=name, slug=slug, actor=ACTOR)
+    change_team_settings(
+        tenant=team.tenants.get(environment=Environment.SANDBOX),
+        actor=ACTOR,
+        settings={"user_sharing_enabled": True},
+    )
+    return team
 
 
 def _owner(team: Team) -> Member:

@@ -37,7 +37,14 @@ from exchange.operations.sharing.content import (
 )
 from exchange.queries.shareable import list_shareable_reports
 from portal.lib.actor import Actor, ActorKind
-from portal.lib.errors import DomainError, Invalid, NotFound, TooMany
+from portal.lib.errors import (
+    DomainError,
+    Invalid,
+    NotAllowed,
+    NotFound,
+    TooMany,
+    Unavailable,
+)
 from portal.lib.tenancy import acting_for
 from portal.lib.web.links import build_absolute_url
 from users.queries import find_live_user, lock_user
@@ -59,6 +66,8 @@ LINK_RETENTION = timedelta(days=30)
 OPEN_AT_MOST = 20
 PASSCODE_DIGITS = 6
 _SECRET_BYTES = 32  # 256 bits, for the address and for the key
+# The specification's, of a link's `url`; its codes would not be read beyond.
+MANIFEST_URL_MAX_LENGTH = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +105,20 @@ class PasscodeWrong(DomainError):
 def create_shared_link(*, user: User, actor: Actor, request: ShareRequest) -> MadeLink:
     """Make a link to a snapshot of signed reports of a live user.
 
-    Raises: not_found; 422 reports_missing, report_unknown (also one that is not
-    signed), lifetime_invalid, label_too_long, share_too_large; links_open (429) with
-    OPEN_AT_MOST open ones. Source: SMART Health Links; Ours: the limits.
+    Raises: not_found; sharing_disabled (403) for a user whose team lets users share
+    nothing; public_url_too_long (503); 422 reports_missing, report_unknown (also one
+    that is not signed), lifetime_invalid, label_too_long, share_too_large; links_open
+    (429) with OPEN_AT_MOST open ones. Source: SMART Health Links; Ours: the limits.
     """
     user = lock_user(user)
     tenant = user.tenant
+    if request.is_users_own and not tenant.user_sharing_enabled:
+        raise NotAllowed("sharing_disabled", _("Sharing is turned off."))
+    if measure_excess_of_public_url() > 0:
+        raise Unavailable(
+            "public_url_too_long",
+            _("Links need a shorter address of this server. Ask whoever runs it."),
+        )
     if request.lasts not in LIFETIMES:
         raise Invalid("lifetime_invalid", _("Choose how long it works."), "lasts")
     label = request.label.strip() or _("Lab results")
@@ -154,6 +171,15 @@ def create_shared_link(*, user: User, actor: Actor, request: ShareRequest) -> Ma
         changes={"reports": [None, sorted(set(request.reports))]},
     )
     return MadeLink(link, _build_url(link, token, key), passcode)
+
+
+def measure_excess_of_public_url() -> int:
+    """Return by how many characters PUBLIC_URL is too long for links; 0: it is not.
+
+    Source: SMART Health Links: `url` has at most 128 characters.
+    """
+    token = _write_base64url(bytes(_SECRET_BYTES))
+    return max(0, len(_build_manifest_url(token)) - MANIFEST_URL_MAX_LENGTH)
 
 
 def open_shared_link(
@@ -316,7 +342,7 @@ def _build_url(link: SharedLink, token: str, key: bytes) -> str:
     Browsers send no fragment, so that no server sees the key.
     """
     payload = {
-        "url": build_absolute_url(reverse("shared_manifest", args=[token])),
+        "url": _build_manifest_url(token),
         "key": _write_base64url(key),
         "exp": int(link.expires_at.timestamp()),
         "flag": "P" if link.passcode_hash else "",
@@ -327,6 +353,10 @@ def _build_url(link: SharedLink, token: str, key: bytes) -> str:
         orjson.dumps({name: part for name, part in payload.items() if part})
     )
     return f"{build_absolute_url(reverse('shared_viewer'))}#shlink:/{written}"
+
+
+def _build_manifest_url(token: str) -> str:
+    return build_absolute_url(reverse("shared_manifest", args=[token]))
 
 
 def _draw_passcode() -> str:

@@ -26,6 +26,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.queries.deliverers import measure_seconds_since_deliverer_seen
+from exchange.operations.sharing.links import measure_excess_of_public_url
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.jobs.jobs import HEARTBEAT_TIMEOUT_SECONDS
 from portal.lib.jobs.liveness import measure_seconds_since_worker_seen
@@ -237,6 +238,14 @@ def check_public_url() -> Finding:
             False,
             "ALLOWED_HOSTS is *, so any host name is accepted.",
             "Set ALLOWED_HOSTS to the host names of this server.",
+            works_still=True,
+        )
+    if excess := measure_excess_of_public_url():
+        return Finding(
+            False,
+            f"PUBLIC_URL is {excess} characters too long for shared links (SMART"
+            " Health Links), so none can be created.",
+            "Use a shorter host name or path.",
             works_still=True,
         )
     return Finding(True, f"People reach this server at {settings.PUBLIC_URL}.")

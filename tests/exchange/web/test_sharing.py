@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Membership
+from accounts.operations.teams.teams import change_team_settings
 from accounts.states import Role
 from exchange.models import SharedLink
 from exchange.queries.shareable import list_shareable_reports
@@ -44,7 +45,10 @@ def report(chart):
 
 @pytest.fixture
 def portal(chart):
-    """A browser in the user's portal, and the address of sharing there."""
+    """A browser in the user's portal, whose team lets users share, and the address."""
+    change_team_settings(
+        tenant=chart.user.tenant, actor=ACTOR, settings={"user_sharing_enabled": True}
+    )
     session = create_portal_link(
         user=chart.user, actor=ACTOR, context=PortalContext.LAUNCH
     )
@@ -163,6 +167,34 @@ def test_the_portal_shares_nothing_for_others(
         for key, rows in stored_rows(alice_tenant).items()
         if "audit" not in str(key).lower()
     } == {key: rows for key, rows in before.items() if "audit" not in str(key).lower()}
+
+
+def test_a_team_turns_sharing_by_users_on_and_off(
+    portal, alice_tenant, alice_web, chart, report
+):
+    client, place = portal
+    front = place.removesuffix("share/")
+    body = {"reports": [report.id], "lasts": "1", "birth_date": BORN.isoformat()}
+    client.post(place, body)
+    link = SharedLink.objects.for_tenant(alice_tenant).get()
+
+    off = alice_web.post("/t/alice-health/sandbox/settings/behaviour/", {})
+    refused = client.post(place, body)
+    shown = client.get(place).content.decode()
+
+    assert off.status_code == 302
+    assert audited(alice_tenant)[-3][0] == "change_settings"
+    assert place not in client.get(front).content.decode()
+    assert refused.status_code == 422
+    assert 'name="birth_date"' not in shown
+    # What was made before is there to be revoked; without any there is no page.
+    assert SharedLink.objects.for_tenant(alice_tenant).get().is_open
+    assert client.post(f"{place}{link.pk}/revoke/").status_code == 302
+    assert not SharedLink.objects.for_tenant(alice_tenant).get().is_open
+    SharedLink.objects.for_tenant(alice_tenant).delete()
+    assert client.get(place).status_code == 404
+    assert client.post(place, body).status_code == 404
+    assert not SharedLink.objects.for_tenant(alice_tenant).exists()
 
 
 def test_the_viewer_knows_nothing_and_loads_nothing_from_elsewhere(client):

@@ -124,6 +124,7 @@ def show_connect_page(request: HttpRequest, session: LinkSession) -> HttpRespons
             "has_phones": not text and offers_phones(session),
             "can_share": not text
             and session.opens_portal
+            and session.tenant.user_sharing_enabled
             and can_confirm_birth_date(session),
         },
     )

@@ -42,6 +42,7 @@ def test_a_new_team_has_two_environments_with_the_contracts_defaults():
         "source_reconnect_mails_enabled": False,
         "assistants_enabled": False,
         "patient_language": "en",
+        "user_sharing_enabled": False,
         "brand_information": None,
         "logo_url": None,
     }

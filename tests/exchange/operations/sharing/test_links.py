@@ -291,11 +291,12 @@ def test_a_link_ends_with_its_time_its_user_and_when_it_is_revoked(
     assert ask(other.url).status_code == 404
 
 
-def test_requests_at_fault_make_no_link(chart, reports, alice_tenant):
+def test_requests_at_fault_make_no_link(chart, reports, alice_tenant, settings):
     before = stored_rows(alice_tenant)
 
     codes = []
     for request in (
+        ShareRequest(reports, is_users_own=True),  # off until the team turns it on
         ShareRequest([]),
         ShareRequest([f"outside-{chart.user.uuid.hex}"]),
         ShareRequest([str(chart.order.pk)]),  # partial, so nobody's last word
@@ -306,7 +307,13 @@ def test_requests_at_fault_make_no_link(chart, reports, alice_tenant):
             create_shared_link(user=chart.user, actor=ACTOR, request=request)
         codes.append(refused.value.code)
 
+    settings.PUBLIC_URL = f"https://assay.example/{'p' * 59}"
+    with pytest.raises(DomainError) as long:
+        create_shared_link(user=chart.user, actor=ACTOR, request=ShareRequest(reports))
+
+    assert long.value.code == "public_url_too_long"
     assert codes == [
+        "sharing_disabled",
         "reports_missing",
         "report_unknown",
         "report_unknown",
@@ -314,6 +321,11 @@ def test_requests_at_fault_make_no_link(chart, reports, alice_tenant):
         "label_too_long",
     ]
     assert stored_rows(alice_tenant) == before
+    settings.PUBLIC_URL = f"https://assay.example/{'p' * 58}"
+    longest = create_shared_link(
+        user=chart.user, actor=ACTOR, request=ShareRequest(reports)
+    )
+    assert len(payload_of(longest.url)["url"]) == 128
     SharedLink.objects.for_tenant(alice_tenant).bulk_create(
         SharedLink(
             tenant=alice_tenant,

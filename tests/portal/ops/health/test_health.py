@@ -224,6 +224,9 @@ def test_an_uploads_folder_that_cannot_be_made_is_told(settings, tmp_path):
         ("http://assay.example", ["assay.example"], False, "PUBLIC_URL"),
         ("assay.example", ["assay.example"], False, "PUBLIC_URL"),
         ("", ["assay.example"], False, "PUBLIC_URL"),
+        # 128 characters with a link's secret, and one more.
+        (f"https://assay.example/{'p' * 58}", ["assay.example"], True, ""),
+        (f"https://assay.example/{'p' * 59}", ["assay.example"], False, "shorter"),
     ],
 )
 def test_the_public_address_is_one_that_people_can_use(
