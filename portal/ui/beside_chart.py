@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from portal.ui.chart_notes import ChartNote, draw_chart_notes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import date
@@ -29,6 +31,15 @@ class LifePoint(NamedTuple):
 
     day: date
     value: float
+
+
+class DayNote(NamedTuple):
+    """Days with a number and what to say of them, both days included."""
+
+    first: date
+    last: date
+    number: int
+    title: str
 
 
 class _Scale(NamedTuple):
@@ -55,12 +66,14 @@ def draw_beside_chart(
     every: int,
     hue: str,
     says: str,
+    notes: Sequence[DayNote] = (),
 ) -> SafeString:
     """Draw results on the left scale and a number of life on the right one.
 
     `life` has a point for `every` days; where one is missing the line breaks. The range
     of each result lies behind it, from halfway to the one before until halfway to the
-    next. `says` is the finding. Source: Ours (design guide, labs beside life).
+    next; behind all are the days of `notes`. `says` is the finding. Source:
+    Ours (design guide, labs beside life).
     """
     days = max((last - first).days, 1)
     width = _WIDTH - _LEFT - _RIGHT
@@ -76,10 +89,25 @@ def draw_beside_chart(
     places = [x(mark.day) for mark in marks]
     return format_html(
         '<svg class="chart beside" viewBox="0 0 {} {}" role="img" aria-label="{}">'
-        "{}{}{}{}{}{}</svg>",
+        "{}{}{}{}{}{}{}</svg>",
         _WIDTH,
         _HEIGHT,
         says,
+        draw_chart_notes(
+            (
+                ChartNote(
+                    x(note.first),
+                    x(note.last + timedelta(days=1)),
+                    note.number,
+                    note.title,
+                )
+                for note in notes
+            ),
+            top=_TOP,
+            bottom=_HEIGHT - _FLOOR,
+            left=_LEFT,
+            right=_WIDTH - _RIGHT,
+        ),
         _draw_bands(marks, places, left),
         _draw_axis(left, is_left=True),
         _draw_axis(right, is_left=False, hue=hue),

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from portal.ui.chart_notes import ChartNote, draw_chart_notes
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import tzinfo
@@ -89,6 +91,15 @@ class Lane:
     stays: Sequence[Stay]
 
 
+class TimeNote(NamedTuple):
+    """A time with a number and what to say of it."""
+
+    start: datetime
+    end: datetime
+    number: int
+    title: str
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """From time to px; `left` and `right` bound the plot."""
@@ -140,23 +151,36 @@ def draw_time_series_chart(
     end: datetime,
     zone: tzinfo,
     says: str,
+    notes: Sequence[TimeNote] = (),
 ) -> SafeString:
     """Draw curves and lanes of the time from `start` to `end` by the clocks of `zone`.
 
     Curves of one unit share a scale; that of the first unit stands left, others right.
     A mark that varied has a band from its lowest to its highest. What is farther apart
-    than `joins` is not joined: a gap stays a gap. `says` is the finding. Source: Ours
-    (design guide; workflows D4).
+    than `joins` is not joined: a gap stays a gap. Behind all are the times of `notes`.
+    `says` is the finding. Source: Ours (design guide; workflows D4).
     """
     frame = compute_plot_frame(curves, start=start, end=end)
     scales = _scales(curves)
     bottom = (_HEIGHT if curves else 0) + len(lanes) * _lane_height(lanes)
     return format_html(
         '<svg class="chart series" viewBox="0 0 {} {}" role="img" aria-label="{}">'
-        "{}{}{}{}{}</svg>",
+        "{}{}{}{}{}{}</svg>",
         WIDTH,
         bottom + _FOOT,
         says,
+        draw_chart_notes(
+            (
+                ChartNote(
+                    frame.x(note.start), frame.x(note.end), note.number, note.title
+                )
+                for note in notes
+            ),
+            top=_TOP,
+            bottom=bottom,
+            left=frame.left,
+            right=frame.right,
+        ),
         _grid(scales, frame),
         _times(frame, zone, bottom),
         _joined(_bars(c, frame, scales) for c in curves if c.shape == "bars"),

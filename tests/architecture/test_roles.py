@@ -83,7 +83,7 @@ RIGHTS = {
     "users": (
         "users:list users:file users:resolve users:page users:source users:summaries"
         " users:explorer users:explorer_file users:record users:workout users:ledger"
-        " users:import users:developers"
+        " users:import users:developers users:annotations"
     ),
     "delete_team*": "team:delete_team",
     "users|users*": "users:imports users:team_ranking users:user_ranking",
@@ -91,6 +91,7 @@ RIGHTS = {
         "users:import_users users:refresh users:pause_source users:resume_source"
         " users:disconnect_source users:cancel_import users:confirm_import"
         " users:links users:link users:mail_link users:end_link users:disconnect_phone"
+        " users:add_annotation users:edit_annotation users:delete_annotation"
     ),
     "orders": (
         "labs:orders labs:order_file labs:order labs:results labs:critical"

@@ -62,6 +62,7 @@ from reports.operations.critical_limits import (
     add_critical_limit,
 )
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.annotations import make_annotation
 from tests.factories.appointments import make_appointment, make_bookable_order
 from tests.factories.calendars import make_site_calendar
 from tests.factories.fhir import make_outside_report
@@ -161,6 +162,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     create_connect_link(user=user, actor=ACTOR)
     make_shared_link(user=user)
     make_import(user=user)
+    make_annotation(user)
     make_outside_report(user=user)
     request_user_export(user=user, actor=ACTOR)
     make_alias(tenant=alice_tenant)

@@ -1,5 +1,6 @@
 """Tables of end users and their wearable data."""
 
+from users.models.data.annotation import Annotation
 from users.models.data.sample import (
     Feed,
     Origin,
@@ -44,6 +45,7 @@ from users.models.user_export import UserExport
 from users.models.user_info import UserInfo
 
 __all__ = [
+    "Annotation",
     "Announcement",
     "Arrival",
     "BulkOperation",

@@ -12,7 +12,7 @@ from portal.lib.database.retention import (
     count_rows_and_find_oldest,
     delete_rows_in_batches,
 )
-from users.models import Summary, User, WorkoutStream
+from users.models import Annotation, Summary, User, WorkoutStream
 from users.store.retention import count_old_samples, remove_old_samples
 
 if TYPE_CHECKING:
@@ -42,6 +42,20 @@ def delete_expired_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
             user=user, last_date__lt=before.date()
         )
         yield from delete_rows_in_batches(mine, remove=partial(_drop_summaries, user))
+
+
+def count_expired_annotations(tenant: Tenant, before: datetime) -> Aged:
+    """Count annotations whose last day is before a moment's, by their writing."""
+    mine = Annotation.objects.for_tenant(tenant)
+    return count_rows_and_find_oldest(
+        mine.filter(last_day__lt=before.date()), "created_at"
+    )
+
+
+def delete_expired_annotations(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete annotations whose last day is before a moment's."""
+    mine = Annotation.objects.for_tenant(tenant)
+    yield from delete_rows_in_batches(mine.filter(last_day__lt=before.date()))
 
 
 def count_expired_samples(tenant: Tenant, before: datetime) -> Aged:

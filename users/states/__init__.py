@@ -1,5 +1,6 @@
 """Enumerations of users, sources and data; transitions of connections."""
 
+from users.states.annotations import AnnotationKind
 from users.states.completeness import DayState
 from users.states.connections import (
     CONNECTION_MOVES,
@@ -57,6 +58,7 @@ __all__ = [
     "CONNECTION_MOVES",
     "PULL_EVERY",
     "PULL_MOVES",
+    "AnnotationKind",
     "BolusPurpose",
     "BreathingDisturbance",
     "CervicalMucusQuality",

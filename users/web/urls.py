@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from users.web.connect import links
+from users.web.data import annotations as written
 from users.web.data import imports, summaries
 from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
@@ -88,6 +89,26 @@ urlpatterns = [
         "users/<str:user_id>/explorer/file/",
         explorer.download_explorer_data,
         name="explorer_file",
+    ),
+    path(
+        "users/<str:user_id>/annotations/",
+        written.show_annotations,
+        name="annotations",
+    ),
+    path(
+        "users/<str:user_id>/annotations/add/",
+        written.write_annotation,
+        name="add_annotation",
+    ),
+    path(
+        "users/<str:user_id>/annotations/<str:annotation_id>/",
+        written.edit_annotation,
+        name="edit_annotation",
+    ),
+    path(
+        "users/<str:user_id>/annotations/<str:annotation_id>/delete/",
+        written.remove_annotation,
+        name="delete_annotation",
     ),
     path(
         "users/<str:user_id>/completeness/",

@@ -22,9 +22,10 @@ from labs.web.results.rows import ABNORMAL, build_interpretation_pill
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import render_page
-from portal.ui.beside_chart import LifePoint, draw_beside_chart
+from portal.ui.beside_chart import DayNote, LifePoint, draw_beside_chart
 from portal.ui.trend_chart import TrendMark
 from users.analysis.metric_history import read_metric_history
+from users.queries.data.annotations import list_annotations, number_annotations
 from users.queries.users.users import user_overview
 from users.wearables.providers import find_provider
 
@@ -121,7 +122,14 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
         if history
         else {}
     )
-    for subject, is_read in (("result_trends", trends), ("summaries", values)):
+    annotations = number_annotations(
+        list_annotations(user=user, first=first, last=last)
+    )
+    for subject, is_read in (
+        ("result_trends", trends),
+        ("summaries", values),
+        ("annotations", annotations),
+    ):
         if is_read:
             record_read(
                 tenant=request.tenant,
@@ -156,6 +164,7 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
         source=find_provider(history.provider) if history else None,
         before_days=BEFORE_DAYS,
         has_life=bool(line),
+        annotations=annotations,
         chart=draw_beside_chart(
             [_build_mark(day, point) for day, point in points],
             line,
@@ -163,6 +172,15 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
             last=last,
             every=every,
             hue=life.hue,
+            notes=[
+                DayNote(
+                    each.annotation.first_day,
+                    each.annotation.last_day,
+                    each.number,
+                    each.title,
+                )
+                for each in annotations
+            ],
             says=_("%(title)s, %(results)d results, %(days)d days with a value")
             % {
                 "title": title,

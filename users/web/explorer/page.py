@@ -6,6 +6,7 @@ without script.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -17,10 +18,16 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
+from portal.lib.periods import find_day_start
 from portal.lib.web.views import page_url, render_page
-from portal.ui.series_chart import compute_plot_frame, draw_time_series_chart
+from portal.ui.series_chart import (
+    TimeNote,
+    compute_plot_frame,
+    draw_time_series_chart,
+)
 from users.analysis.explorer import Resolution
 from users.queries import user_overview
+from users.queries.data.annotations import list_annotations, number_annotations
 from users.store.held_series import list_stored_series
 from users.wearables.providers import find_provider
 from users.web.explorer.calls import build_api_call, build_api_call_response
@@ -64,10 +71,14 @@ if TYPE_CHECKING:
     from portal.ui.series_chart import Curve, Mark
     from users.models import User
     from users.queries import UserOverview
+    from users.queries.data.annotations import NumberedAnnotation
     from users.web.explorer.calls import Call
     from users.web.explorer.comparing import Comparison
     from users.web.explorer.record_events import RecordEvent
     from users.web.explorer.tree import Tree
+
+
+_DAY = timedelta(days=1)
 
 
 class Why(StrEnum):
@@ -187,9 +198,16 @@ def _view(
             }
         case _:
             comparison = build_comparison(user, question, shown)
+            first, last = question.day_bounds
+            annotations = number_annotations(
+                list_annotations(user=user, first=first, last=last)
+            )
+            if annotations:
+                _record_of(request, user, "annotations")
             return {
+                "annotations": annotations,
                 "comparison": comparison,
-                "chart": _chart(question, shown, comparison),
+                "chart": _chart(question, shown, comparison, annotations),
                 "chart_data": _chart_data(question, shown, comparison),
                 # A request of a script is of a page that has no use for them.
                 "first_rows": []
@@ -207,8 +225,12 @@ def _curves(shown: Sequence[ShownSeries], comparison: Comparison | None) -> list
 
 
 def _chart(
-    question: Question, shown: Sequence[ShownSeries], comparison: Comparison | None
+    question: Question,
+    shown: Sequence[ShownSeries],
+    comparison: Comparison | None,
+    annotations: Sequence[NumberedAnnotation],
 ) -> SafeString:
+    zone = question.counting_zone
     return draw_time_series_chart(
         _curves(shown, comparison),
         [
@@ -218,6 +240,15 @@ def _chart(
         start=question.start,
         end=question.end,
         zone=question.clock,
+        notes=[
+            TimeNote(
+                find_day_start(each.annotation.first_day, zone),
+                find_day_start(each.annotation.last_day + _DAY, zone),
+                each.number,
+                each.title,
+            )
+            for each in annotations
+        ],
         says="; ".join(f"{each.name}: {each.finding}" for each in shown)
         + f". {question.span}",
     )
@@ -350,13 +381,19 @@ def _record(
     """Record the read of each shown series in the audit log."""
     names = [key.slug for key in question.series]
     for subject in dict.fromkeys(names or ["freshness"]):
-        record_read(
-            tenant=request.tenant,
-            actor=request.actor,
-            subject=f"{subject}_file" if took else subject,
-            subject_id=took or user.uuid,
-            user_uuid=user.uuid,
-        )
+        _record_of(request, user, f"{subject}_file" if took else subject, took)
+
+
+def _record_of(
+    request: TenantRequest, user: User, subject: str, took: str = ""
+) -> None:
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject=subject,
+        subject_id=took or user.uuid,
+        user_uuid=user.uuid,
+    )
 
 
 def _overview(request: TenantRequest, user_id: str) -> UserOverview:

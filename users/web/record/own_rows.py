@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from users.analysis.daily_readings import DayOutOfRange
     from users.models import Connection
+    from users.queries.data.annotations import NumberedAnnotation
     from users.queries.data.record_entries import Session, SourceBreak
 
 # Ours: what a full bar is of a night and of a workout, in seconds.
@@ -51,8 +52,9 @@ def build_own_part(
     *,
     connections: Sequence[Connection],
     out_of_range: Sequence[DayOutOfRange],
+    annotations: Sequence[NumberedAnnotation],
 ) -> RecordPart:
-    """Return nights, workouts, readings out of range and breaks; two queries."""
+    """Return what members wrote, nights, workouts, readings and breaks; two queries."""
     sessions = list_sessions(
         tenant=request.tenant,
         user_key=span.user_key,
@@ -68,6 +70,13 @@ def build_own_part(
     )
     return RecordPart(
         rows=(
+            RecordRow(
+                rank=5,
+                title=_("Annotations"),
+                shape="stretches",
+                hue="written",
+                entries=tuple(_annotation(request, span, each) for each in annotations),
+            ),
             RecordRow(
                 rank=10,
                 title=_("Nights"),
@@ -134,6 +143,21 @@ def _merge(sessions: Sequence[Session], kind: str) -> list[tuple[Session, str]]:
 
 def _end(each: Session) -> datetime:
     return each.ends_at or each.starts_at
+
+
+def _annotation(
+    request: TenantRequest, span: RecordSpan, each: NumberedAnnotation
+) -> RecordEntry:
+    written = each.annotation
+    return RecordEntry(
+        at=find_day_start(written.first_day, span.zone),
+        until=find_day_start(written.last_day + timedelta(days=1), span.zone),
+        day=written.first_day,
+        title=written.text,
+        detail=_("%(kind)s, %(days)s") % {"kind": each.kind, "days": each.days},
+        icon="pin",
+        url=page_url(request, "users:annotations", user_id=span.user_uuid),
+    )
 
 
 def _night(

@@ -25,6 +25,7 @@ from users.analysis.daily_readings import (
 )
 from users.analysis.recent_metrics import GLUCOSE, USUAL_DAYS, read_recent_metrics
 from users.queries import list_usual_data_intervals, user_overview
+from users.queries.data.annotations import list_annotations, number_annotations
 from users.queries.data.summaries import has_summaries_of_kind
 from users.queries.phones import list_phone_health
 from users.web.record.cycle_card import KIND, build_cycle_card
@@ -89,11 +90,15 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
             for provider, by_day in readings.get(GLUCOSE.key, {}).items()
         },
     )
+    annotations = number_annotations(
+        list_annotations(user=user, first=span.first, last=span.last)
+    )
     parts = [
         build_own_part(
             request,
             span,
             connections=overview.connections,
+            annotations=annotations,
             out_of_range=list_days_out_of_range(
                 readings, first=chosen.first, last=chosen.last
             ),
@@ -111,6 +116,7 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
             "user": True,
             "summaries": bool(metrics),
             "timeseries": bool(readings),
+            "annotations": bool(annotations),
             "fallback_birth_date": show_birth_date,
             KIND: cycle is not None,
         },
