@@ -27,6 +27,7 @@ from labs.models.patient_notice import PatientNotice
 from labs.models.physician import OrderApproval, Physician
 from labs.models.requisition_watch import RequisitionWatch
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
+from labs.models.result_review import ResultReview
 from labs.models.service_center import ServiceCenter
 from labs.models.shipment import ShipmentEvent
 from labs.models.text_provider import TextProvider
@@ -66,6 +67,7 @@ __all__ = [
     "Physician",
     "RequisitionWatch",
     "Result",
+    "ResultReview",
     "ResultVersion",
     "SampleData",
     "SandboxVisit",

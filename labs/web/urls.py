@@ -14,7 +14,7 @@ from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, bulk, imports, order_list, order_page, steps
 from labs.web.physicians import approvals, profile
-from labs.web.results import beside_life, critical, own_system
+from labs.web.results import beside_life, critical, own_system, reviews, user_file
 from labs.web.results import user_page as user_results
 from labs.web.results import views as results
 from labs.web.shipments import courier
@@ -92,6 +92,12 @@ urlpatterns = [
         user_results.show_user_results,
         name="user_results",
     ),
+    path(
+        "users/<str:user_id>/results/file/",
+        user_file.download_user_results,
+        name="user_results_file",
+    ),
+    path("results/review/", reviews.review_results, name="review_results"),
     path(
         "users/<str:user_id>/beside-life/",
         beside_life.show_labs_beside_life,

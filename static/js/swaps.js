@@ -1,3 +1,11 @@
+// Before htmx swaps: it copies the style attribute of each element with an id, such as
+// that of a text area that was resized, and the content policy forbids and reports that.
+document.addEventListener("htmx:before:swap", () => {
+  for (const node of document.querySelectorAll("[id][style]")) {
+    node.removeAttribute("style");
+  }
+});
+
 // After htmx has swapped: focus the first invalid field, read a changed count aloud.
 document.addEventListener("htmx:after:swap", (event) => {
   const { ctx } = event.detail;

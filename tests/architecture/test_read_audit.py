@@ -69,6 +69,7 @@ REASONS = {
     "a form or a question that repeats nothing of what was read": (
         "search/ users/resolve/ users/import/ orders/import/ orders/shipments/"
         " reports/upload/"
+        " users/<str:user_id>/annotations/add/"
         " users/<str:user_id>/sources/<str:provider>/disconnect/"
         " orders/<uuid:order_id>/advance/ orders/<uuid:order_id>/cancel/"
         " orders/<uuid:order_id>/visit/enter/"

@@ -97,8 +97,10 @@ RIGHTS = {
         "labs:orders labs:order_file labs:order labs:results labs:critical"
         " labs:instructions labs:unmatched"
     ),
-    "orders+sign_reports*": "labs:acknowledge",
-    "orders+users": "labs:of_user labs:user_results labs:beside_life",
+    "orders+sign_reports*": "labs:acknowledge labs:review_results",
+    "orders+users": (
+        "labs:of_user labs:user_results labs:user_results_file labs:beside_life"
+    ),
     "orders+patient_details": (
         "labs:order_patient labs:requisition labs:labels labs:results_file"
         " labs:unmatched_report labs:unmatched_message"

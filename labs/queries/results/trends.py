@@ -51,6 +51,8 @@ _COLUMNS = (
     "version__order__lab__slug",
     "version__order__lab__name",
     "version__order__lab_test__name",
+    "version__number",
+    "version__review__pk",
 )
 
 
@@ -60,6 +62,9 @@ class MarkerResult:
 
     `measure` is what it is compared by: a LOINC code, or the lab and its own code where
     it has none. `at` is when the sample was taken, else when the lab told of it.
+    `version` is the number of the order's results that it is from, `is_reviewed`
+    whether a clinician has marked those as seen. What no order brought was signed, and
+    so was what a person read from a lab's document.
     """
 
     name: str
@@ -81,6 +86,8 @@ class MarkerResult:
     lab: str
     report_id: UUID | None = None
     panel: str = ""  # the test ordered; empty of a value that no order brought
+    version: int = 0
+    is_reviewed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +288,8 @@ def _build_marker_result(
     lab_slug: str,
     lab: str,
     panel: str,
+    version: int,
+    review: int | None,
 ) -> MarkerResult:
     return MarkerResult(
         name=name,
@@ -303,4 +312,6 @@ def _build_marker_result(
         order_id=order_id,
         lab=lab,
         panel=panel,
+        version=version,
+        is_reviewed=review is not None,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
@@ -31,13 +32,18 @@ from portal.lib.web.views import page_url
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from uuid import UUID
 
     from accounts.declarations.user_record import RecordSpan
     from accounts.web.requests import TenantRequest
     from labs.queries.orders.user_record import OrderSpan
     from labs.queries.results.trends import MarkerResult, Trend
+
+
+# Ours: what is older was seen in another way, or will not be.
+_REVIEW_WITHIN = timedelta(days=90)
+_UNREVIEWED_STATUS = "pending_review"
 
 
 def build_user_record_part(request: TenantRequest, span: RecordSpan) -> RecordPart:
@@ -81,12 +87,44 @@ def build_user_record_part(request: TenantRequest, span: RecordSpan) -> RecordPa
                 entries=tuple(_list_deliveries(request, span, trends.values())),
             ),
         ),
-        attention=tuple(
-            _critical(request, trend)
-            for trend in trends.values()
-            if trend.latest.order_id in waiting
-            and trend.latest.interpretation == Interpretation.CRITICAL
+        attention=(
+            *(
+                _critical(request, trend)
+                for trend in trends.values()
+                if trend.latest.order_id in waiting
+                and trend.latest.interpretation == Interpretation.CRITICAL
+            ),
+            *_unreviewed(request, span, trends.values()),
         ),
+    )
+
+
+def _unreviewed(
+    request: TenantRequest, span: RecordSpan, trends: Iterable[Trend]
+) -> Iterator[RecordAttention]:
+    """Yield a tile of recent results that no clinician has marked as reviewed."""
+    since = timezone.now() - _REVIEW_WITHIN
+    found = [
+        point.result
+        for trend in trends
+        for point in trend.points
+        if not point.result.is_reviewed and point.result.at >= since
+    ]
+    if not found:
+        return
+    oldest = min(each.at for each in found)
+    off = sum(each.interpretation in ABNORMAL for each in found)
+    yield RecordAttention(
+        rank=30 if off else 60,
+        since=oldest,
+        label=_("Unreviewed results"),
+        status=_UNREVIEWED_STATUS,
+        number=str(len(found)),
+        unit=_("%(number)d out of range") % {"number": off} if off else "",
+        detail=_("No clinician has marked them as reviewed. Oldest from %(day)s.")
+        % {"day": f"{oldest.day} {oldest:%b}"},
+        url=page_url(request, "labs:user_results", user_id=span.user_uuid)
+        + "?show=unreviewed",
     )
 
 

@@ -31,7 +31,7 @@ from portal.ui.trend_chart import TrendMark, draw_result_sparkline
 from users.queries.users.users import user_overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from django.http import HttpResponse, QueryDict
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from labs.queries.results.trends import MarkerResult, Trend, TrendPoint
     from labs.web.results.rows import InterpretationPill
+    from users.queries.users.users import UserOverview
 
 # Ours: the days to choose from, newest first.
 _DAYS_AT_MOST = 60
 _SHOWN = {"abnormal": ABNORMAL, "critical": (Interpretation.CRITICAL,)}
+_UNREVIEWED = "unreviewed"
 # The most urgent first.
 _URGENCY = {Interpretation.CRITICAL: 0, Interpretation.ABNORMAL: 1}
 
@@ -91,13 +93,31 @@ class ResultFilters:
     text: str
     show: str
     lab: str
+    panel: str
     of_day: date | None
     with_day: date | None
 
     @property
     def narrows(self) -> bool:
         """Return whether anything is filtered."""
-        return bool(self.text or self.show or self.lab)
+        return bool(self.text or self.show or self.lab or self.panel)
+
+
+@dataclass(frozen=True, slots=True)
+class UserResults:
+    """What a query string asks for: `rows` fit its filters, `every` only its days."""
+
+    trends: Mapping[str, Trend]
+    filters: ResultFilters
+    days: list[date]
+    every: list[UserResultRow]
+    rows: list[UserResultRow]
+
+    @property
+    def seen(self) -> list[str]:
+        """Return each order and version shown that is unreviewed, as order:version."""
+        shown = [row.shown for row in self.rows if not row.shown.is_reviewed]
+        return sorted({f"{each.order_id}:{each.version}" for each in shown})
 
 
 @require_GET
@@ -106,15 +126,14 @@ class ResultFilters:
 def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     """Show the result of each measure of a user, and one trend.
 
-    `of` names the measure that is shown over time; `q`, `show` and `lab` filter, `day`
-    and `with` choose two days to compare.
+    `of` names the measure that is shown over time; `q`, `show`, `lab` and `panel`
+    filter, `day` and `with` choose two days to compare.
     """
-    overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
+    overview = find_user(request, user_id)
     user_uuid = overview.user.uuid
     measure = request.GET.get("of", "")
-    trends = list_result_trends_of_user(
-        tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
-    )
+    found = list_user_results(request, user_uuid)
+    trends, every, rows = found.trends, found.every, found.rows
     if measure and measure not in trends:
         raise Http404
     record_read(
@@ -124,15 +143,6 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         subject_id=user_uuid,
         user_uuid=user_uuid,
     )
-    days = _list_days(trends.values())
-    filters = _read_filters(request.GET, days)
-    waiting = list_orders_with_open_alert(tenant=request.tenant, user_uuid=user_uuid)
-    every = [
-        row
-        for trend in trends.values()
-        if (row := _build_row(trend, filters, waiting)) is not None
-    ]
-    rows = [row for row in every if _fits(row, filters)]
     off = [row for row in rows if row.shown.interpretation in ABNORMAL]
     other = [row for row in rows if row.shown.interpretation not in ABNORMAL]
     return render_page(
@@ -142,8 +152,11 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         section="users",
         tab="results",
         figure=build_result_trend_chart(trends[measure]) if measure else None,
-        filters=filters,
-        days=days,
+        filters=found.filters,
+        days=found.days,
+        seen=found.seen,
+        may_review=request.rights.allow(Area.SIGN_REPORTS, write=True),
+        panels=sorted({row.shown.panel for row in every if row.shown.panel}),
         labs=sorted({row.shown.lab for row in every if row.shown.lab}),
         counts=_count(every),
         has_results=bool(trends),
@@ -152,13 +165,41 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     )
 
 
+def find_user(request: TenantRequest, user_id: str) -> UserOverview:
+    """Return the user of a page. Raises: Http404; not_found."""
+    return user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
+
+
+def list_user_results(request: TenantRequest, user_uuid: UUID) -> UserResults:
+    """Return a user's results by the filters and days of a query string."""
+    trends = list_result_trends_of_user(
+        tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
+    )
+    days = _list_days(trends.values())
+    filters = _read_filters(request.GET, days)
+    waiting = list_orders_with_open_alert(tenant=request.tenant, user_uuid=user_uuid)
+    every = [
+        row
+        for trend in trends.values()
+        if (row := _build_row(trend, filters, waiting)) is not None
+    ]
+    return UserResults(
+        trends=trends,
+        filters=filters,
+        days=days,
+        every=every,
+        rows=[row for row in every if _fits(row, filters)],
+    )
+
+
 def _read_filters(query: QueryDict, days: Sequence[date]) -> ResultFilters:
     known = {day.isoformat(): day for day in days}
     show = query.get("show", "")
     return ResultFilters(
         text=query.get("q", "").strip()[:80],
-        show=show if show in _SHOWN else "",
+        show=show if show in {*_SHOWN, _UNREVIEWED} else "",
         lab=query.get("lab", "")[:200],
+        panel=query.get("panel", "")[:200],
         of_day=known.get(query.get("day", "")),
         with_day=known.get(query.get("with", "")),
     )
@@ -246,7 +287,12 @@ def _draw_sparkline(trend: Trend) -> SafeString:
 
 
 def _fits(row: UserResultRow, filters: ResultFilters) -> bool:
-    if filters.show and row.shown.interpretation not in _SHOWN[filters.show]:
+    if filters.show == _UNREVIEWED and row.shown.is_reviewed:
+        return False
+    kinds = _SHOWN.get(filters.show)
+    if kinds and row.shown.interpretation not in kinds:
+        return False
+    if filters.panel and row.shown.panel != filters.panel:
         return False
     if filters.lab and row.shown.lab != filters.lab:
         return False
@@ -294,6 +340,11 @@ def _count(rows: Sequence[UserResultRow]) -> list[tuple[str, str, int]]:
             "critical",
             _("Critical"),
             sum(one == Interpretation.CRITICAL for one in found),
+        ),
+        (
+            _UNREVIEWED,
+            _("Unreviewed"),
+            sum(not row.shown.is_reviewed for row in rows),
         ),
     ]
 

@@ -114,6 +114,7 @@ def show_order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             build_critical_result_row(one, critical.get(order.pk, ())) for one in alerts
         ],
         may_see_user=request.rights.allow(Area.USERS),
+        review=getattr(shown, "review", None),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         turnaround=build_order_turnaround(order, list_order_events(order)),
     )

@@ -180,6 +180,7 @@ def remove_annotation(
         delete_annotation(user=user, actor=request.actor, annotation_id=annotation.uuid)
         messages.success(request, _("Annotation deleted."))
         return redirect_browser(request, _back(request, user))
+    _record_read(request, user)
     return render_confirmation(
         request,
         title=_("Delete annotation"),

@@ -326,7 +326,7 @@ def test_critical_results_come_first_and_two_days_are_compared(
     ]
     assert described(narrowed)[1] == [("Sodium", "72.5", "70", "+2.5", False)]
     assert [name for name, *_ in described(off)[0]] == ["Potassium"]
-    assert [number for *_, number in off.context["counts"]] == [4, 2, 1]
+    assert [number for *_, number in off.context["counts"]] == [4, 2, 1, 4]
     nothing = alice_web.get(address, {"q": "<i>"})
     assert 'value="<i>"' not in nothing.content.decode()
     assert described(nothing) == [[], []]

@@ -170,6 +170,7 @@ def test_a_user_s_page_shows_what_happened_in_the_last_month(
     ] == [
         ("Potassium", "critical", "7.1"),
         ("Report", "pending_review", "1"),
+        ("Unreviewed results", "pending_review", "2"),
         ("Oura", "error", "6 h"),
     ]
     assert subjects(alice_tenant, before) == [
