@@ -102,6 +102,16 @@ ORGANIZATION = ResourceType(
             by_ids=lambda rows, ids: rows.filter(pk__in=list_uuids(ids)),
         ),
     ),
-    params=(Param("name", Kind.STRING, ("name",)),),
+    params=(
+        Param("name", Kind.STRING, ("name",)),
+        Param(
+            "address",
+            Kind.STRING,
+            tuple(
+                f"address.{part}"
+                for part in ("line", "city", "state", "postalCode", "country")
+            ),
+        ),
+    ),
     profiles=(_PROFILE,),
 )

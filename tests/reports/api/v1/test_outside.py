@@ -77,6 +77,11 @@ def test_lab_results_of_an_export_reach_the_team_and_go_with_the_user(
         }
     ]
 
+    served = alice_api.get(f"/fhir/R4/DiagnosticReport?patient={user.uuid}").json()
+    assert {
+        (one["resource"]["code"]["text"], len(one["resource"]["result"]))
+        for one in served["entry"]
+    } == {("Metabolic panel", 1), ("Potassium", 1)}
     answer = alice_api.get(address(user)).json()
     alone, panel = answer["data"]
     assert answer["next_cursor"] is None
