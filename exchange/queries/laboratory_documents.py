@@ -31,7 +31,7 @@ from exchange.resources.datatypes import (
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from accounts.models import Tenant
     from exchange.resources.base import Json
@@ -69,15 +69,17 @@ class DocumentIncomplete(DomainError):
         self.missing = tuple(missing[:_NAMED_AT_MOST])
 
 
-def build_laboratory_document(*, tenant: Tenant, report: Json) -> Json:
+def build_laboratory_document(
+    *, tenant: Tenant, report: Json, reduce: Callable[[Json], Json] = dict
+) -> Json:
     """Return the Bundle of type document of a DiagnosticReport as it is served.
 
-    The same report gives a Bundle with another identifier each time. Raises:
-    DocumentIncomplete.
+    `reduce` returns what of a resource is handed out. The same report gives a Bundle
+    with another identifier each time. Raises: DocumentIncomplete.
     """
     named: dict[str, Json] = {}
     gathered = [
-        _refer_to_named(one, named)
+        _refer_to_named(reduce(one), named)
         for one in build_share_resources(tenant=tenant, reports=[report])
     ]
     if missing := list(_list_missing(report, gathered)):

@@ -8,6 +8,7 @@ Specification, manifest and encryption.
 from __future__ import annotations
 
 import base64
+from functools import partial
 from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
@@ -17,6 +18,10 @@ from django.utils.translation import gettext as _
 from joserfc import jwe
 from joserfc.jwk import OctKey
 
+from exchange.queries.laboratory_documents import (
+    DocumentIncomplete,
+    build_laboratory_document,
+)
 from exchange.queries.shareable import build_share_resources
 from exchange.resources.base import parse_uuid
 from exchange.resources.binary import read_binary
@@ -31,7 +36,7 @@ from labs.queries.population import orders
 from portal.lib.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from accounts.models import Tenant
     from exchange.queries.shareable import ShareableReport
@@ -54,18 +59,15 @@ def build_shared_contents(
 ) -> list[bytes]:
     """Return the files of a share in clear: a Bundle, then a file for each document.
 
-    Raises: share_too_large (422).
+    A report alone is the document that Europe's guide describes, where it has what that
+    needs. Several are one collection, as a document holds one report, and a viewer
+    would show those in a document and in a collection twice. Raises: share_too_large
+    (422).
     """
     attachments: list[Json] = []
     shared = [_take_attachments(one, attachments) for one in reports]
-    resources = build_share_resources(tenant=tenant, reports=shared)
-    name = _find_ordered_name(tenant, reports)
-    bundle = {
-        "resourceType": "Bundle",
-        "type": "collection",
-        "timestamp": timezone.now().isoformat(),
-        "entry": [_build_entry(_reduce_patient(one, name)) for one in resources],
-    }
+    reduce = partial(_reduce_patient, _find_ordered_name(tenant, reports))
+    bundle = _build_bundle(tenant, shared, reduce)
     contents = [orjson.dumps(bundle)]
     size = len(contents[0])
     for attachment in attachments:
@@ -81,6 +83,25 @@ def build_shared_contents(
             )
         contents.append(document)
     return contents
+
+
+def _build_bundle(
+    tenant: Tenant, shared: Sequence[Json], reduce: Callable[[Json], Json]
+) -> Json:
+    if len(shared) == 1:
+        try:
+            return build_laboratory_document(
+                tenant=tenant, report=shared[0], reduce=reduce
+            )
+        except DocumentIncomplete:
+            pass
+    resources = build_share_resources(tenant=tenant, reports=shared)
+    return {
+        "resourceType": "Bundle",
+        "type": "collection",
+        "timestamp": timezone.now().isoformat(),
+        "entry": [_build_entry(reduce(one)) for one in resources],
+    }
 
 
 def encrypt_content(content: bytes, key: bytes) -> str:
@@ -147,7 +168,7 @@ def _find_ordered_name(tenant: Tenant, reports: Sequence[ShareableReport]) -> Js
     )
 
 
-def _reduce_patient(resource: Json, ordered_name: Json) -> Json:
+def _reduce_patient(ordered_name: Json, resource: Json) -> Json:
     """Leave out of a Patient what a reader does not need.
 
     Whose demographics nobody sent has the name of the order: results without a name are

@@ -29,7 +29,7 @@ from exchange.web.public import CALLS_PER_MINUTE
 from portal.lib.errors import DomainError
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
-from tests.factories.clinical import make_chart
+from tests.factories.clinical import COLLECTED_AT, make_chart
 from tests.factories.results import make_order_awaiting_results, make_results
 from tests.fhir_judges import find_faults
 from tests.users.holdings import stored_rows
@@ -338,6 +338,37 @@ def test_requests_at_fault_make_no_link(chart, reports, alice_tenant, settings):
     with pytest.raises(DomainError) as many:
         create_shared_link(user=chart.user, actor=ACTOR, request=ShareRequest(reports))
     assert many.value.code == "links_open"
+
+
+def test_a_report_alone_is_a_document_and_several_are_a_collection(
+    chart, reports, alice_tenant
+):
+    make_results(order=chart.order, status="final", collected_at=COLLECTED_AT)
+    order = str(chart.order.pk)
+
+    found = {}
+    for shared in ([order], reports, [*reports, order]):
+        made = create_shared_link(
+            user=chart.user, actor=ACTOR, request=ShareRequest(shared)
+        )
+        files = ask(made.url, {**READER, "passcode": made.passcode}).json()["files"]
+        _, bundle = decrypt(files[0]["embedded"], payload_of(made.url)["key"])
+        assert find_faults(bundle) == []
+        found[tuple(shared)] = bundle
+
+    assert [one["type"] for one in found.values()] == [
+        "document",
+        "document",
+        "collection",
+    ]
+    document = found[(order,)]
+    first, *others = [one["resource"] for one in document["entry"]]
+    assert (first["resourceType"], first["status"]) == ("Composition", "final")
+    [patient] = [one for one in others if one["resourceType"] == "Patient"]
+    assert patient["birthDate"] == "1988-04-02"
+    assert not {"address", "telecom", "extension"} & set(patient)
+    # Addresses of files, which a reader could not open.
+    assert not any("presentedForm" in one for one in others)
 
 
 def test_a_user_without_demographics_has_the_name_of_the_order(alice_tenant):
