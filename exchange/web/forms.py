@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from exchange.models.shared_link import LABEL_MAX_LENGTH
 from exchange.operations.sharing.links import LIFETIMES, ShareRequest
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import format_iso_day
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +65,7 @@ class ShareForm(forms.Form):
 
 def _describe(report: ShareableReport) -> str:
     collected = (
-        _("collected %(day)s") % {"day": report.collected_on}
+        _("collected %(day)s") % {"day": format_iso_day(report.collected_on)}
         if report.collected_on
         else ""
     )

@@ -6,7 +6,7 @@ not be here: a query, or anything that knows one app's tables.
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -22,7 +22,12 @@ from django.utils.translation import gettext as _
 
 from portal.lib.units import format_unit
 from portal.lib.web import views as web
-from portal.ui.dates import format_day, format_day_and_time, format_whole_day
+from portal.ui.dates import (
+    format_day,
+    format_day_and_time,
+    format_iso_day,
+    format_whole_day,
+)
 from portal.ui.highlighting import format_json, highlight_json
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
 from portal.ui.script_texts import list_translated_javascript_texts
@@ -379,13 +384,7 @@ register.filter("whole_day", format_whole_day, expects_localtime=True)
 register.filter("day_and_time", format_day_and_time, expects_localtime=True)
 
 
-@register.filter("iso_day")
-def format_iso_day(text: str | None) -> str:
-    """Write a date YYYY-MM-DD of a report as a day; other text stays as it is."""
-    try:
-        return format_day(date.fromisoformat(text or ""))
-    except ValueError:
-        return text or ""
+register.filter("iso_day", format_iso_day)
 
 
 @register.simple_tag(name="relative_time")

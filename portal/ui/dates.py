@@ -28,6 +28,14 @@ def format_day(value: date | None) -> str:
     return _write(value, 0 if value.year == timezone.now().year else 1)
 
 
+def format_iso_day(text: str | None) -> str:
+    """Write a date YYYY-MM-DD of a report as a day; other text stays as it is."""
+    try:
+        return format_day(date.fromisoformat(text or ""))
+    except ValueError:
+        return text or ""
+
+
 def format_whole_day(value: date | None) -> str:
     """Write 12 Mar 2026, in any year. A time has the day of its own zone."""
     return "" if value is None else _write(value, 1)

@@ -116,6 +116,17 @@ class Review(TenantOwned):
     def __str__(self) -> str:
         return f"{self.job_id} {self.number}"
 
+    @property
+    def is_leased(self) -> bool:
+        """Return whether its reviewer holds it now."""
+        return self.claimed_until is not None and self.claimed_until > timezone.now()
+
+    @property
+    def is_assigned(self) -> bool:
+        """Return whether it is set aside for a reviewer who has not begun."""
+        never_begun = self.claimed_at is None and self.claimed_until is None
+        return bool(self.claimed_by_key) and never_begun
+
 
 class ReviewRow(TenantOwned):
     """A row as it stands in a review; `version` counts its changes from 1.

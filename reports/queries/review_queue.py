@@ -12,7 +12,9 @@ from reports.models import ReportResult, Review
 from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import date
+    from uuid import UUID
 
     from accounts.models import Tenant
     from reports.models import ParsingJob, ReviewQuerySet
@@ -88,12 +90,22 @@ def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySe
     return rows.order_by("-is_critical", "created_at", "id")
 
 
+def list_reviews_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[Review]:
+    """List those of these reviews that are the tenant's, as the queue orders them."""
+    rows = Review.objects.for_tenant(tenant).live().filter(pk__in=ids)
+    rows = rows.select_related("job__user")
+    return list(rows.order_by("-is_critical", "created_at", "id"))
+
+
 def find_next_review(*, tenant: Tenant, member: str) -> Review | None:
     """Find the first of the queue that the member can claim or has claimed; one query.
 
     member: the actor's key.
     """
-    is_free = Q(claimed_until=None) | Q(claimed_until__lte=timezone.now())
+    is_free = Q(claimed_until__lte=timezone.now()) | (
+        # One that is assigned to somebody else is left to them.
+        Q(claimed_until=None) & (Q(claimed_by_key="") | Q(claimed_at__isnull=False))
+    )
     rows = list_reviews_in_tab(
         tenant=tenant, filters=TabFilters(tab="open", member=member)
     )
@@ -160,9 +172,9 @@ def _of_tab(tab: str, member: str) -> Q:
     is_open = Q(status=ReviewStatus.OPEN)
     match tab:
         case "mine":
-            return (
-                is_open & Q(claimed_by_key=member) & Q(claimed_until__gt=timezone.now())
-            )
+            is_assigned = Q(claimed_at=None, claimed_until=None)
+            is_leased = Q(claimed_until__gt=timezone.now())
+            return is_open & Q(claimed_by_key=member) & (is_assigned | is_leased)
         case "second":
             return is_open & Q(kind=ReviewKind.SECOND)
         case "disputed":

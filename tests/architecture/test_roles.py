@@ -92,6 +92,7 @@ RIGHTS = {
         " users:disconnect_source users:cancel_import users:confirm_import"
         " users:links users:link users:mail_link users:end_link users:disconnect_phone"
         " users:add_annotation users:edit_annotation users:delete_annotation"
+        " users:bulk_users"
     ),
     "orders": (
         "labs:orders labs:order_file labs:order labs:results labs:critical"
@@ -148,7 +149,7 @@ RIGHTS = {
     "sign_reports*": (
         "reports:approve reports:reject reports:second_read reports:waive"
         " reports:withdraw reports:settle reports:acknowledge reports:amend"
-        " reports:confirm_alias reports:end_alias"
+        " reports:confirm_alias reports:end_alias reports:bulk_reviews"
     ),
 }
 NAMED = {name: need for need, names in RIGHTS.items() for name in names.split()}

@@ -13,6 +13,7 @@ from users.web.record import page as record
 from users.web.sources import completeness, credentials, ranking
 from users.web.sources import views as sources
 from users.web.users import (
+    bulk,
     csv_import,
     deletion,
     erasures,
@@ -48,6 +49,7 @@ urlpatterns = [
     path("source-priority/", ranking.rank_team_sources, name="team_ranking"),
     path("users/", views.show_user_list, name="list"),
     path("users/file/", views.download_user_list, name="file"),
+    path("users/selected/", bulk.act_on_users, name="bulk_users"),
     path("users/resolve/", views.look_up_user, name="resolve"),
     path("erasures/", erasures.list_erasure_receipts, name="erasures"),
     path("erasures/<str:receipt_id>/", erasures.show_erasure_receipt, name="receipt"),

@@ -160,11 +160,12 @@ def list_orders(
 
 
 def list_orders_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[Order]:
-    """List those of these orders that are the tenant's, newest first; one query."""
+    """List those of these orders that are the tenant's, newest first; two queries."""
     orders = (
         _live_orders(tenant)
         .filter(pk__in=ids)
         .select_related("user", "lab", "lab_account", "lab_test")
+        .prefetch_related("events")
         .order_by("-created_at", "-pk")
     )
     found = list(orders)

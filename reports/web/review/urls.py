@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from reports.web.review import additions, changes, desk, queue
+from reports.web.review import additions, bulk, changes, desk, queue
 
 _ROW = "<str:review_id>/rows/<int:position>/"
 urlpatterns = [
     path("", queue.list_reviews, name="reviews"),
+    path("selected/", bulk.act_on_reviews, name="bulk_reviews"),
     path("<str:review_id>/", desk.show_review_page, name="review"),
     path(
         "<str:review_id>/claim/",

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+from io import BytesIO
 from uuid import uuid4
 
+import pikepdf
 import pytest
 from django.test import Client
 from django.urls import reverse
 
 from accounts.states import Role
 from labs.models import Order
+from labs.operations.documents.order_documents import (
+    render_requisition_as_first_printed,
+)
 from labs.operations.orders.placing import cancel_order
+from labs.operations.orders.requisitions import create_requisition
+from labs.queries.orders.orders import get_order_with_details
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_order
@@ -70,6 +77,37 @@ def test_last_events_are_resent_for_each_chosen_order(alice_web, alice_tenant, o
     assert reply["Location"].endswith("/orders/")
     assert len(emitted_types(alice_tenant)) == before + 2
     assert [line[0] for line in audited(alice_tenant)].count("resend_order_events") == 2
+
+
+def test_requisitions_are_printed_as_one_file_and_each_is_a_read(
+    alice_web, alice_team, alice_tenant, orders
+):
+    for order in orders[:2]:
+        create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    sent = {"action": "print", "order": [str(one.pk) for one in orders]}
+    operator = Client()
+    operator.force_login(make_member(team=alice_team, roles=(Role.DEVELOPER,)))
+
+    plan = alice_web.get(url(alice_tenant), sent)
+    reply = alice_web.post(url(alice_tenant), sent)
+
+    assert [each.row.pk for each in plan.context["skipping"]] == [orders[2].pk]
+    assert reply["Content-Type"] == "application/pdf"
+    single = render_requisition_as_first_printed(
+        get_order_with_details(tenant=alice_tenant, order_id=orders[0].pk)
+    )
+    with (
+        pikepdf.open(BytesIO(single.body)) as one,
+        pikepdf.open(BytesIO(reply.content)) as merged,
+    ):
+        assert len(merged.pages) == 2 * len(one.pages)
+    reads = [
+        line for line in audited(alice_tenant) if line[:2] == ("read", "requisition")
+    ]
+    assert {line[2] for line in reads} == {str(one.pk) for one in orders[:2]}
+    before = audited(alice_tenant)
+    assert operator.post(url(alice_tenant), sent).status_code == 403
+    assert audited(alice_tenant) == before
 
 
 def test_an_unknown_action_and_who_may_not_change_orders_change_nothing(

@@ -39,6 +39,7 @@ def read(browser, session, accepted=""):
     reply = browser.get(f"/connect/{session.uuid}/", headers=headers)
     page = reply.content.decode()
     assert "Accept-Language" in reply["Vary"]
+    assert ">English</button>" in page
     return (
         re.search(r'<html lang="([^"]+)"', page)[1],
         re.search(r"<h1>([^<]+)</h1>", page)[1],
