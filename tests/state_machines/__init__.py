@@ -1,0 +1,1 @@
+"""State machines against models: random walks, judged by what the contract says."""
