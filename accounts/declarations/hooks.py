@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.app_modules import import_declarations
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from uuid import UUID
@@ -129,6 +130,10 @@ class AppHooks:
     in the transaction that makes it available. `lab_report_keepers` store reports that
     other laboratories made of a live user (tenant, user uuid, source, reports as
     users.wearables.formats.fhir.lab_reports has them), in the caller's transaction.
+    `moved_order_keepers` store orders of another platform as a live user's history
+    (tenant, actor, user uuid, platform, elements of contract 6.10 and 6.15), in the
+    caller's transaction, and return how many, how many of them are new or changed, and
+    by rule what was left out.
     """
 
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
@@ -143,6 +148,13 @@ class AppHooks:
     lab_document_readers: tuple[Callable[[Tenant, UUID], None], ...] = ()
     lab_report_keepers: tuple[
         Callable[[Tenant, UUID, str, Sequence[Mapping[str, Any]]], StoredLabReports],
+        ...,
+    ] = ()
+    moved_order_keepers: tuple[
+        Callable[
+            [Tenant, Actor, UUID, str, Sequence[Mapping[str, Any]]],
+            tuple[int, int, Counter[str]],
+        ],
         ...,
     ] = ()
 

@@ -50,6 +50,10 @@ class OrderQuerySet(TenantQuerySet["Order"]):
         deleted = User.unscoped.filter(deleted_at__isnull=False)
         return self.exclude(user_id__in=deleted.values("pk"))
 
+    def placed_here(self) -> Self:
+        """Return the orders that are no history of another platform."""
+        return self.filter(moved_from="")
+
     def of_user(self, user_uuid: UUID) -> Self:
         """Return the orders of one user."""
         return self.filter(user__uuid=user_uuid)
@@ -95,7 +99,9 @@ class Order(TenantOwned):
     `requisition_issued_at` is when the requisition's present link was made, None
     without one; `requisition_comment` is the comment as it was first printed, whatever
     the account's text has become. `activate_by` is the day a scheduled order starts,
-    `due_by` and `worst_case_due_by` the days results are expected.
+    `due_by` and `worst_case_due_by` the days results are expected. `moved_from` names
+    the platform that the order was placed on: such an order is history, no lab has it
+    from here, and nothing acts on it. It is empty for all others.
     """
 
     rules = TableRules(data_classes=("orders",), route_parameters={"order_id": "pk"})
@@ -159,6 +165,8 @@ class Order(TenantOwned):
     due_by = models.DateField(null=True)
     worst_case_due_by = models.DateField(null=True)
 
+    moved_from = models.CharField(max_length=50, blank=True, default="", db_default="")
+
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now)
 
@@ -173,9 +181,10 @@ class Order(TenantOwned):
         verbose_name_plural = gettext_lazy("orders")
         constraints = [
             models.UniqueConstraint(
+                # An order that goes on may be imported beside its history.
                 fields=["lab", "sample_id"],
-                condition=~models.Q(sample_id=""),
-                name="order_sample_once_per_lab",
+                condition=~models.Q(sample_id="") & models.Q(moved_from=""),
+                name="order_sample_once_at_lab",
             )
         ]
         indexes = [

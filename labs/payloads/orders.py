@@ -102,7 +102,10 @@ class PhysicianAnswer(TypedDict):
 
 
 class OrderAnswer(TypedDict):
-    """An order; `comments` repeats `clinical_notes`."""
+    """An order; `comments` repeats `clinical_notes`.
+
+    `moved_from` names the platform whose history it is: nothing acts on it here.
+    """
 
     user_id: UUID
     id: UUID
@@ -138,6 +141,7 @@ class OrderAnswer(TypedDict):
     order_transaction: TransactionInOrder | None
     lab_account_id: UUID | None
     update_reason: str | None
+    moved_from: str | None
 
 
 # Data of labtest.order.created and .updated (contract 8.2).
@@ -227,6 +231,7 @@ def build_order(order: Order, lab_test: LabTestAnswer | None = None) -> OrderAns
         "order_transaction": _build_transaction(order),
         "lab_account_id": order.lab_account_id,
         "update_reason": order.update_reason or None,
+        "moved_from": order.moved_from or None,
     }
 
 

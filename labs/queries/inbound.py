@@ -255,7 +255,8 @@ def find_orders_by_birth_date_or_name(
     if not condition:
         return []
     # Ids first: an index holds what they are found by, and no row is read for it.
-    live = Order.objects.for_tenant(tenant).live_among_many().filter(condition, lab=lab)
+    placed = Order.objects.for_tenant(tenant).live_among_many().placed_here()
+    live = placed.filter(condition, lab=lab)
     latest = live.order_by("-created_at").values_list("pk", flat=True)
     ids = list(latest[:CANDIDATES_MAX])
     return list(
@@ -276,6 +277,7 @@ def _live_orders_of_lab(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
     rows: QuerySet[Order] = (
         Order.objects.for_tenant(tenant)
         .live()
+        .placed_here()
         .filter(lab=lab)
         .select_related("user", "lab", "lab_test", "lab_account")
         .prefetch_related(*PLACED_TEST)

@@ -108,6 +108,7 @@ class AccountReason(OpenChoices):
         gettext_lazy("Only other active account for this lab"),
     )
     PLATFORM = "platform", gettext_lazy("Uses the platform's account")
+    MOVED = "moved", gettext_lazy("Placed on another platform")
     PLATFORM_INSTEAD = (
         "platform_instead",
         gettext_lazy("Uses the platform's account: no other account for this lab"),

@@ -277,6 +277,11 @@ def describe_next_order_step(
     if is_unsettled:
         return _ACKNOWLEDGE
     low = split_order_status(order.status).low
+    if order.moved_from:
+        return _(
+            "History of another platform, imported. Nothing acts on it here; if it is"
+            " not closed, it goes on there."
+        )
     if approval and approval.status == ApprovalStatus.WAITING:
         if low in AWAITS_REQUISITION:
             return _("Next: a physician of your team approves the order.")

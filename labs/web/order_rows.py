@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
+from labs.states.accounts import AccountReason
 from labs.states.appointments import TYPE_OF_METHOD
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_order_status
@@ -72,13 +73,22 @@ def build_order_row(order: Order) -> OrderRow:
         if method
         else format_wire_value_as_words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
-        account=format_lab_account_name(order.lab_account),
+        account=format_account_of_order(order),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
         starts_on=day if day and day > today else None,
         is_unsettled=order.has_open_alert,
-        late=late if late != Lateness.IN_TIME else None,
-        is_to_book=order.method in TYPE_OF_METHOD and low in _TO_BOOK,
+        late=late if late != Lateness.IN_TIME and not order.moved_from else None,
+        is_to_book=order.method in TYPE_OF_METHOD
+        and low in _TO_BOOK
+        and not order.moved_from,
     )
+
+
+def format_account_of_order(order: Order) -> str:
+    """Return the name of an order's account; of history that it is of elsewhere."""
+    if order.moved_from:
+        return str(AccountReason.MOVED.label)
+    return format_lab_account_name(order.lab_account)
 
 
 def format_lab_account_name(account: LabAccount | None) -> str:

@@ -32,7 +32,10 @@ from labs.operations.appointments.status import (
     store_appointment,
 )
 from labs.operations.gateways import get_booking_gateway
-from labs.operations.order_status.status import lock_order
+from labs.operations.order_status.status import (
+    lock_order,
+    require_order_is_no_history,
+)
 from labs.operations.production import require_home_visits
 from labs.queries.appointments.appointments import find_active_appointment
 from labs.queries.appointments.bookable_sites import (
@@ -112,8 +115,9 @@ def require_order_bookable(*, order: Order) -> bool:
 
     Early is before its requisition, where the team may: the visit is then reserved.
     Raises: method_without_visits; requisition_missing; order_not_bookable;
-    appointment_exists. Source: Contract 6.18.
+    appointment_exists; order_is_history. Source: Contract 6.18.
     """
+    require_order_is_no_history(order)
     if order.method not in TYPE_OF_METHOD:
         raise DomainError(
             "method_without_visits",

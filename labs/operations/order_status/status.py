@@ -72,8 +72,9 @@ def advance_order(
     columns that are set with it, `occurred_at` is when it happened if not now. From a
     status that we do not know an order goes on as from the last one that we did.
     Raises: transition_not_allowed; status_detail_invalid; order_not_approved, where a
-    physician has yet to approve. Source: Contract 6.11, 6.12, 6.19.
+    physician has yet to approve; order_is_history. Source: Contract 6.11, 6.12, 6.19.
     """
+    require_order_is_no_history(order)
     status = to if "." in to else _full_status_of(order, to)
     low = split_order_status(status).low
     if detail and detail not in STATUS_DETAILS.get(low, frozenset()):
@@ -150,11 +151,7 @@ def store_reported_status(
     if any(status == known for known, _moves in moves):
         return advance_order(order=order, actor=actor, to=status, detail=detail)
     if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
-        raise DomainError(
-            "status_invalid",
-            _("Enter a status of at most 100 letters, digits, underscores and dots."),
-            "status",
-        )
+        raise _build_invalid_status_error()
     if has_order_ended(order):
         raise DomainError(
             "transition_not_allowed",
@@ -172,8 +169,48 @@ def store_reported_status(
     return event
 
 
+@transaction.atomic
+def record_past_step(
+    *, order: Order, actor: Actor, status: str, detail: str, at: datetime
+) -> OrderEvent:
+    """Record a step of a moved order that was taken on its platform at `at`.
+
+    Any status may follow any other, even an unknown one: it happened. No lab is told,
+    no notice is queued and no event is emitted. The caller locked the order, or just
+    stored it. Raises: status_invalid; order_not_moved. Source: Ours.
+    """
+    if not order.moved_from:
+        raise DomainError("order_not_moved", _("This order was placed here."))
+    if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
+        raise _build_invalid_status_error()
+    moves = {status: {status}} | {order.status: {status}}
+    move_status(order, moves=Transitions(moves), to=status)
+    return store_order_event(order, actor, detail=detail, created_at=at)
+
+
+def require_order_is_no_history(order: Order) -> None:
+    """Refuse an order that was placed on another platform.
+
+    Raises: order_is_history. Source: Ours: it goes on there, if at all.
+    """
+    if order.moved_from:
+        raise DomainError(
+            "order_is_history",
+            _("This order was placed on another platform. It can't be changed here."),
+        )
+
+
 def lock_order(order: Order) -> Order:
-    """Return the order locked until the transaction ends."""
+    """Return the order locked until the transaction ends.
+
+    Raises: order_is_history.
+    """
+    require_order_is_no_history(order)
+    return lock_order_row(order)
+
+
+def lock_order_row(order: Order) -> Order:
+    """Return any order locked, even one of another platform's history."""
     rows = Order.objects.for_tenant(order.tenant).select_for_update(of=("self",))
     found: Order = rows.select_related("user", "lab", "lab_test", "lab_account").get(
         pk=order.pk
@@ -189,8 +226,9 @@ def store_order_event(
     detail: str = "",
     why: str = "",
     occurred_at: datetime | None = None,
+    created_at: datetime | None = None,
 ) -> OrderEvent:
-    """Store the event of an order's current status."""
+    """Store the event of an order's current status; `created_at` if not now."""
     event = OrderEvent(
         tenant=order.tenant,
         order=order,
@@ -200,6 +238,7 @@ def store_order_event(
         actor_label=actor.label,
         why=why,
         occurred_at=occurred_at,
+        created_at=created_at or timezone.now(),
     )
     event.save(force_insert=True)
     return event
@@ -232,6 +271,14 @@ def audit_order_change(
         subject_id=order.pk,
         user_uuid=order.user.uuid,
         changes=changes,
+    )
+
+
+def _build_invalid_status_error() -> DomainError:
+    return DomainError(
+        "status_invalid",
+        _("Enter a status of at most 100 letters, digits, underscores and dots."),
+        "status",
     )
 
 

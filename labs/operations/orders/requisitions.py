@@ -91,7 +91,8 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
 
 def _awaits_requisition(order: Order) -> bool:
     low = split_order_status(find_last_known_order_status(order)).low
-    return low in AWAITS_REQUISITION and not awaits_approval(order)
+    is_next = low in AWAITS_REQUISITION and not order.moved_from
+    return is_next and not awaits_approval(order)
 
 
 def _requisition_comment(order: Order) -> str:
@@ -131,6 +132,7 @@ def enqueue_due_requisitions() -> int:
         .filter(
             activate_by__lte=timezone.now().date(),
             status__endswith=".ordered",
+            moved_from="",
             user__deleted_at=None,
         )
         .iterator(chunk_size=500)

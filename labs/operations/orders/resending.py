@@ -35,10 +35,11 @@ def resend_last_order_events(
     """Emit orders' last events again as new messages; return their ids.
 
     By id, by when they last changed (both ends included), or by both; at most 500 of
-    them, the first to have changed. Ids that are nobody's or a stranger's are left out.
+    them, the first to have changed. Ids that are nobody's or a stranger's are left out,
+    and so is another platform's history, which emits nothing.
     Source: Contract 6.5, 8.4.
     """
-    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live()
+    rows: OrderQuerySet = Order.objects.for_tenant(tenant).live().placed_here()
     if order_ids:
         rows = rows.filter(pk__in=order_ids)
     if start_at is not None:

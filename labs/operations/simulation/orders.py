@@ -18,6 +18,7 @@ from labs.operations.order_status.approval_gate import require_approved
 from labs.operations.order_status.status import (
     audit_order_change,
     lock_order,
+    require_order_is_no_history,
     store_reported_status,
 )
 from labs.operations.orders.kits import KitRegistration, register_kit
@@ -80,7 +81,8 @@ def simulate_order_progress(
     The last report of the sandbox lab on the way is as `flags` ask for. `seen` is the
     id of the last step that the caller saw: of two who act on the same sight one is
     refused. Raises: not_a_sandbox (403); delay_out_of_range; final_status_unknown;
-    final_status_unreachable, order_moved, with nothing written. Source: Contract 6.13.
+    final_status_unreachable, order_moved, order_is_history, with nothing written.
+    Source: Contract 6.13.
     """
     if not order.tenant.is_sandbox:
         raise NotAllowed(
@@ -90,6 +92,7 @@ def simulate_order_progress(
         raise DomainError(
             "delay_out_of_range", _("Enter a delay from 0 to 3600 seconds."), "delay"
         )
+    require_order_is_no_history(order)
     goal = _resolve_goal(order, final_status)
     if not delay:
         _advance_now(order, actor, goal, seen, flags)

@@ -50,7 +50,7 @@ def has_order_ended(order: Order) -> bool:
 
 def had_requisition_created(order: Order) -> bool:
     """Return whether the order's requisition was ever created; never if imported."""
-    return any(
+    return not order.moved_from and any(
         split_order_status(event.status).low == "requisition_created"
         for event in order.events.all()
     )

@@ -68,6 +68,7 @@ _SHOWN = (
     "account_reason",
     "due_by",
     "worst_case_due_by",
+    "moved_from",
     "created_at",
     "updated_at",
     "tenant_id",
@@ -296,7 +297,7 @@ def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
     if not tenant.is_sandbox:  # where a requisition waits for simulation
         due = Q(activate_by=None) | Q(activate_by__lt=now.date())
         parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
-    return [_live_orders(tenant).filter(part) for part in parts]
+    return [_live_orders(tenant).placed_here().filter(part) for part in parts]
 
 
 def _find_known_total(

@@ -39,7 +39,7 @@ def get_order_of_shipment(
         condition = Q(shipment__outbound_tracking_number=tracking_number) | Q(
             shipment__inbound_tracking_number=tracking_number
         )
-    rows = Order.objects.for_tenant(tenant).live().filter(condition)
+    rows = Order.objects.for_tenant(tenant).live().placed_here().filter(condition)
     found = list(rows.values_list("pk", "status")[:100])
     if len(found) > 1:
         found = [row for row in found if is_order_in_progress(row[1])] or found

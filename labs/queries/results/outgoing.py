@@ -76,6 +76,7 @@ def find_orders_with_unsent_results(*, since: datetime) -> list[tuple[Tenant, UU
             ),
             order__tenant__in=tenants,
             order__updated_at__gte=since,
+            order__moved_from="",
             order__user__deleted_at=None,
         )
         found |= set(of_orders.values_list("order__tenant_id", "order_id"))

@@ -191,7 +191,7 @@ def build_appointment_card(
     request: TenantRequest, order: Order
 ) -> AppointmentCard | None:
     """Build the visit card of an order; None for methods without visits."""
-    if order.method not in TYPE_OF_METHOD:
+    if order.method not in TYPE_OF_METHOD or order.moved_from:
         return None
     visits = list_appointments_of_order(order=order)
     active = next((visit for visit in visits if visit.is_active), None)

@@ -57,7 +57,7 @@ from labs.web.order_lifecycle import (
     describe_next_order_step,
     is_known_order_status,
 )
-from labs.web.order_rows import format_lab_account_name
+from labs.web.order_rows import format_account_of_order, format_lab_account_name
 from labs.web.orders.step_forms import list_steps_to_record
 from labs.web.results.critical import build_critical_result_row
 from portal.lib.web.views import is_page_fragment_requested, render_page
@@ -164,7 +164,7 @@ def render_order_page(
         section="orders",
         is_status_known=is_known_order_status(order.status),
         last_event=events[-1],
-        poll_seconds=_poll_seconds(events[-1]),
+        poll_seconds=None if order.moved_from else _poll_seconds(events[-1]),
         stages=build_order_stages(order, events, is_unsettled=is_unsettled),
         alerts=[build_critical_result_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
@@ -176,7 +176,7 @@ def render_order_page(
         turnaround=build_order_turnaround(order, events),
         actions=list_order_actions(request, order),
         method=method.label if method else format_wire_value_as_words(order.method),
-        account=format_lab_account_name(order.lab_account),
+        account=format_account_of_order(order),
         account_before=_previous_account_name(order),
         account_reason=reason.label
         if reason
@@ -213,6 +213,7 @@ def _may_resend_results(request: TenantRequest, order: Order) -> bool:
     """Return whether results can be sent to a system of the team's own."""
     return (
         bool(order.interpretation)
+        and not order.moved_from
         and request.rights.allow(Area.ORDERS, write=True)
         and find_hl7_connection(tenant=request.tenant, account=None) is not None
     )
@@ -220,7 +221,7 @@ def _may_resend_results(request: TenantRequest, order: Order) -> bool:
 
 def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
     """Return the actions the member can take on an order now."""
-    may_write = request.rights.allow(Area.ORDERS, write=True)
+    may_write = request.rights.allow(Area.ORDERS, write=True) and not order.moved_from
     may_patients = request.rights.allow(Area.PATIENT_DETAILS, write=True)
     low = split_order_status(order.status).low
     is_redrawn = any(

@@ -1,0 +1,1 @@
+"""History of orders that a team brings along from another platform."""
