@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 KEY_HEADER = "x-service-api-key"
 _SINCE, _UNTIL = "1990-01-01", "2099-12-31"
-_PAGE = 7 * 24 * 60
+_PAGE, _ORDERS = 7 * 24 * 60, 50
 
 
 class AssayApi:
@@ -22,6 +22,8 @@ class AssayApi:
 
     def __init__(self, http: PlatformHttp) -> None:
         self._http = http
+        self._labs: dict[str, int] | None = None
+        self._markers: dict[tuple[str, str], bool] = {}
 
     def find_user(self, client_user_id: str) -> dict[str, Any] | None:
         """Return a user by the team's own ID, None where there is none."""
@@ -80,6 +82,43 @@ class AssayApi:
         )
         found: list[dict[str, Any]] = answer[key]
         return found
+
+    def list_orders(self, user_id: str) -> list[dict[str, Any]]:
+        """Return all orders of a user, the first first."""
+        found: list[dict[str, Any]] = []
+        page = 1
+        while True:
+            answer = self._http.get(
+                "v3/orders",
+                {"user_id": user_id, "page": page, "size": _ORDERS}
+                | {"order_key": "created_at", "order_direction": "asc"},
+            )
+            found += answer["orders"]
+            if not answer["orders"] or page * _ORDERS >= answer["total"]:
+                return found
+            page += 1
+
+    def find_results(self, order_id: str) -> dict[str, Any] | None:
+        """Return the results of an order, None before any."""
+        return self._find(f"v3/order/{order_id}/result")
+
+    def has_marker(self, lab_slug: str, code: str) -> bool:
+        """Return whether the catalogue has a lab's test; of code "" whether the lab."""
+        if self._labs is None:
+            answer = self._http.get("v3/lab_tests/labs")
+            self._labs = {each["slug"]: each["id"] for each in answer}
+        if lab_slug not in self._labs or not code:
+            return lab_slug in self._labs
+        key = (lab_slug, code)
+        if key not in self._markers:
+            path = f"v3/lab_tests/{self._labs[lab_slug]}/markers/{quote(code, safe='')}"
+            self._markers[key] = self._find(path) is not None
+        return self._markers[key]
+
+    def get_workout_stream(self, workout_id: str) -> dict[str, list[Any]]:
+        """Return the channels of a workout's stream, none without a stream."""
+        answer = self._http.get(f"v2/timeseries/workouts/{workout_id}/stream")
+        return {channel: values for channel, values in answer.items() if values}
 
     def _find(self, path: str) -> dict[str, Any] | None:
         try:

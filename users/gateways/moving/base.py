@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from users.states import SourceType
 
+# Resources besides those of the registries: a stream of each workout, and lab orders.
+WORKOUT_STREAMS = "workout_streams"
+ORDERS = "orders"
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class PlatformUnavailable(Exception):
@@ -53,7 +57,9 @@ class MovedConnection:
 class MovedPart:
     """Elements of one resource and origin, as a push of contract 5.4 has them.
 
-    `resource` is a slug of a summary or, where `is_samples`, of a timeseries.
+    `resource` is a slug of a summary or, where `is_samples`, of a timeseries. Those of
+    WORKOUT_STREAMS are {"workout": a summary, "stream": as contract 5.3 has it}, those
+    of ORDERS {"order", "result": None without any} of contract 6.10 and 6.15.
     """
 
     resource: str
@@ -79,6 +85,7 @@ def join_parts(parts: Iterable[MovedPart]) -> list[MovedPart]:
 class MovedPage:
     """A page of data: its parts, and the cursor at which the next import goes on.
 
+    The cursor of the last page is where a later reading begins: empty for the start.
     `skipped` counts what has no place in Assay, by the rule that says why, `converted`
     what is written otherwise here, by resource and the rule that says how.
     """
@@ -89,6 +96,22 @@ class MovedPage:
     read: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     converted: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+class PageGuard:
+    """Refuses a list that never ends: one that gives a cursor or a page again."""
+
+    def __init__(self) -> None:
+        self._cursors: set[str] = set()
+        self._page: object = None
+
+    def check(self, cursor: str, page: Sequence[object]) -> None:
+        """Note a page and the cursor behind it. Raises: PlatformUnavailable."""
+        is_again = bool(page) and page == self._page
+        if is_again or (cursor and cursor in self._cursors):
+            raise PlatformUnavailable("page_repeated")
+        self._cursors.add(cursor)
+        self._page = page
 
 
 class Platform(Protocol):

@@ -8,7 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from users.gateways.moving.base import MovedConnection, MovedPage, MovedUser
+from users.gateways.moving.base import (
+    MovedConnection,
+    MovedPage,
+    MovedUser,
+    PageGuard,
+)
 from users.gateways.moving.open_wearables_shapes import (
     name_provider,
     read_activity,
@@ -62,7 +67,7 @@ class OpenWearables:
 
     def list_users(self) -> Iterator[MovedUser]:
         """As of Platform."""
-        page = 1
+        page, guard = 1, PageGuard()
         while True:
             answer = self._http.get(
                 "api/v1/users",
@@ -73,6 +78,7 @@ class OpenWearables:
                     "sort_order": "asc",
                 },
             )
+            guard.check("", answer["items"])
             for item in answer["items"]:
                 yield MovedUser(item["id"], item["external_user_id"] or item["id"])
             if not answer["has_next"]:
@@ -113,7 +119,7 @@ class OpenWearables:
         self, user: MovedUser, feed: str, cursor: str = ""
     ) -> Iterator[tuple[list[dict[str, Any]], str]]:
         """Yield pages of a feed as the platform has them, with the cursor behind."""
-        list_ = _FEEDS[feed]
+        list_, guard = _FEEDS[feed], PageGuard()
         while True:
             params: dict[str, Any] = {
                 list_.first: _SINCE,
@@ -128,6 +134,7 @@ class OpenWearables:
             if not list_.has_cursor:
                 after = str(int(cursor or 0) + len(answer["data"]))
             cursor = after if paging["has_more"] else ""
+            guard.check(cursor, answer["data"])
             yield answer["data"], cursor
             if not cursor:
                 return

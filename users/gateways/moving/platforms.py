@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from users.gateways.moving.http import PlatformHttp
 from users.gateways.moving.open_wearables import KEY_HEADER, OpenWearables
-from users.gateways.moving.original import Original, open_client
+from users.gateways.moving.original import Original, OriginalClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +39,7 @@ def _open_original(
     url: str, key: str, pace: Pace, resources: ResourceNames
 ) -> Platform:
     try:
-        return Original(open_client(url, key, pace), resources)
+        return Original(OriginalClient(url, key, pace), resources)
     except ImportError:
         raise ClientMissing(
             "Install the platform's published client: uv sync --group original"

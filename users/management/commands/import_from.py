@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from accounts.models import Tenant
 from accounts.states import Environment
@@ -46,6 +48,14 @@ class Command(BaseCommand):
             "--dry-run", action="store_true", help="read and count, write nothing"
         )
         parser.add_argument(
+            "--again-after",
+            type=float,
+            default=12,
+            metavar="HOURS",
+            help="read users again who are whole for so long (0: all), for what arrived"
+            " there since",
+        )
+        parser.add_argument(
             "--webhooks",
             action="store_true",
             help="emit one historical event of each resource of a source",
@@ -68,6 +78,8 @@ class Command(BaseCommand):
                     platform=platform,
                     is_dry=options["dry_run"],
                     emits=options["webhooks"],
+                    again_before=timezone.now()
+                    - timedelta(hours=options["again_after"]),
                     report=self._report,
                 )
         except (ClientMissing, PlatformUnavailable) as error:
@@ -76,11 +88,18 @@ class Command(BaseCommand):
         for title, numbers in (
             ("Read", counts.read),
             ("Would store" if options["dry_run"] else "Stored", counts.stored),
+            ("New or changed", counts.changed),
             ("Skipped", counts.skipped),
             ("Users refused", counts.refused),
+            ("Users not read to the end", counts.unread),
         ):
-            for name, number in sorted(numbers.items()):
+            for name, number in sorted((+numbers).items()):
                 self.stdout.write(f"{title} {name}: {number}")
+        if counts.unread:
+            raise CommandError(
+                f"{counts.unread.total()} users were not read to the end. Run it again:"
+                " it goes on with them."
+            )
 
     def _report(self, counts: MoveCounts) -> None:
         if counts.users % 50 == 0:

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
+from users.gateways.moving.base import ORDERS, WORKOUT_STREAMS, PlatformUnavailable
 from users.models import ParityReport
 from users.operations.moving.parity_counts import LISTED_MAX, Difference, Parity
+from users.operations.moving.parity_orders import (
+    ORDER_RESULTS,
+    explain_orders,
+    index_orders,
+    index_results,
+)
 from users.wearables.summaries import SUMMARIES
 from users.wearables.timeseries import TIMESERIES
 
@@ -69,7 +76,12 @@ def compare_platform(
             continue
         parity.of("users").ours += 1
         parity.of("users").equal += 1
-        _compare_user(parity, platform, api, theirs, found["user_id"])
+        try:
+            _compare_user(parity, platform, api, theirs, found["user_id"])
+        except PlatformUnavailable as error:
+            if error.reason != "status_404":
+                raise
+            parity.of("users").explained["deleted_there"] += 1
         report(parity)
     return parity
 
@@ -104,6 +116,12 @@ def _compare_user(
                 parity.of(resource).converted[rule] += count
             for part in page.parts:
                 expected.setdefault((part.resource, part.is_samples), []).append(part)
+    orders = expected.pop((ORDERS, False), [])
+    streams = expected.pop((WORKOUT_STREAMS, False), [])
+    if ORDERS in platform.feeds:
+        _compare_orders(parity, api, theirs, user_id, orders)
+    if WORKOUT_STREAMS in platform.feeds:
+        _compare_streams(parity, api, theirs, user_id, streams)
     for each in api.list_resources(user_id):
         if slug := _SLUGS.get(each):
             expected.setdefault((slug, slug in TIMESERIES), [])
@@ -116,6 +134,52 @@ def _compare_user(
             ours = _index_summaries(resource, listed)
             sent = _index_sent(parity, resource, parts, _key_of_summary(resource))
         _compare_resource(parity, theirs, resource, sent, ours)
+
+
+def _compare_orders(
+    parity: Parity,
+    api: AssayApi,
+    theirs: TheirUser,
+    user_id: str,
+    parts: Iterable[MovedPart],
+) -> None:
+    elements = {e["order"]["id"]: e for part in parts for e in part.elements}
+    orders = explain_orders(parity, api, [e["order"] for e in elements.values()])
+    ours = index_orders(api.list_orders(user_id))
+    sent = index_orders(orders)
+    parity.of(ORDERS).theirs += len(sent)
+    _compare_resource(parity, theirs, ORDERS, sent, ours)
+    for key in sent.keys() & ours.keys():
+        order_id = key[-1]
+        expected = index_results(order_id, elements[order_id]["result"])
+        answered = index_results(order_id, api.find_results(order_id))
+        parity.of(ORDER_RESULTS).theirs += len(expected)
+        _compare_resource(parity, theirs, ORDER_RESULTS, expected, answered)
+
+
+def _compare_streams(
+    parity: Parity,
+    api: AssayApi,
+    theirs: TheirUser,
+    user_id: str,
+    parts: Iterable[MovedPart],
+) -> None:
+    """Compare streams channel by channel; a workout is found by its own identity."""
+    key_of = _key_of_summary("workouts")
+    sent = {
+        (part.provider, "", key_of(element["workout"])): element["stream"]
+        for part in parts
+        for element in part.elements
+    }
+    workouts = api.list_summaries(user_id, "workouts", SUMMARIES["workouts"].key)
+    ours = {
+        key: stream
+        for key, each in _index_summaries("workouts", workouts).items()
+        if (stream := api.get_workout_stream(each["id"]))
+    }
+    if sent or ours:
+        parity.of(WORKOUT_STREAMS).theirs += len(sent)
+        _compare_resource(parity, theirs, WORKOUT_STREAMS, sent, ours)
 
 
 def _compare_sources(
@@ -233,7 +297,8 @@ def _find_rule(resource: str, expected: dict[str, Any]) -> str:
     """Return the rule that explains why an element is not here, empty for none."""
     series = TIMESERIES.get(resource)
     if series is None:
-        return "" if resource in SUMMARIES else "series_without_resource"
+        known = resource in {*SUMMARIES, ORDERS, ORDER_RESULTS, WORKOUT_STREAMS}
+        return "" if known else "series_without_resource"
     value = expected.get(series.value_key or "value")
     if isinstance(value, int | float) and not series.low <= value <= series.high:
         return "out_of_range"

@@ -38,7 +38,21 @@ RULES = {
     ),
     "other_unit": "The same quantity in another unit: glucose in mmol/L, not mg/dL.",
     "out_of_range": "The value is outside of what the resource can be at all.",
-    "no_user": "The user is not imported.",
+    "deleted_there": "The user was deleted there while the APIs were compared.",
+    "own_ids": (
+        "IDs of teams, users, labs, lab tests, markers, accounts and events are this"
+        " server's. Orders, their transactions and shipments keep theirs."
+    ),
+    "no_requisition": "The link to the requisition stays with the platform.",
+    "no_appointment": "Appointments stay with the platform.",
+    "lab_not_in_catalogue": (
+        "The catalog here has no lab with this slug. Import the lab's catalog, then"
+        " import again."
+    ),
+    "marker_not_in_catalogue": (
+        "The catalog here has no test with this code of the lab: the order's test is"
+        " without it. Its results are here."
+    ),
     "needs_consent": (
         "The source works there and has to be connected here again: its permission is"
         " of the platform's application."

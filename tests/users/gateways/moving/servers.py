@@ -6,6 +6,9 @@ and its routes in backend/app/api/routes/v1), in pages as small as `page_size`.
 
 from __future__ import annotations
 
+import json
+import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +20,7 @@ from django.core.handlers.wsgi import WSGIHandler
 
 from users.gateways.moving.http import Pace
 
+ORIGINAL = "https://original.test"
 OPEN_WEARABLES = "https://open-wearables.test"
 ASSAY = "https://testserver"
 KEY = "sk-theirs"
@@ -86,19 +90,73 @@ class OpenWearablesServer:
         )
 
 
-def serve(monkeypatch: pytest.MonkeyPatch, theirs: OpenWearablesServer) -> None:
-    """Answer what goes out to OPEN_WEARABLES and ASSAY; anything else is refused."""
+@dataclass
+class OriginalServer:
+    """The original, which is another team of this server: what it answers is kept.
+
+    Once `is_closed` only what was asked before is answered, so that the rows of that
+    team can go: an order's ID is here but once.
+    """
+
+    answers: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    is_closed: bool = False
+    calls: list[str] = field(default_factory=list)
+    before: Callable[[int], httpx.Response | None] = lambda _number: None
+
+    def answer(
+        self, request: httpx.Request, ours: httpx.WSGITransport
+    ) -> httpx.Response:
+        name = request.url.raw_path.decode()
+        self.calls.append(name)
+        if refusal := self.before(len(self.calls)):
+            return refusal
+        if not self.is_closed:
+            request.url = request.url.copy_with(host="testserver")
+            reply = ours.handle_request(request)
+            assert isinstance(reply.stream, httpx.SyncByteStream)
+            whole = httpx.Response(
+                reply.status_code,
+                headers=reply.headers,
+                content=b"".join(reply.stream),
+            )
+            reply.close()
+            self.answers[name] = (whole.status_code, whole.content)
+        # Orders that changed since: all of them are answered once more.
+        name = re.sub("updated_start_date=[^&]*&", "", name)
+        status, body = self.answers[name]
+        return httpx.Response(
+            status, content=body, headers={"content-type": "application/json"}
+        )
+
+    def change(self, path: str, change: Callable[[Any], None]) -> None:
+        """Change the JSON of the answers whose path begins so."""
+        for name, (status, body) in self.answers.items():
+            if name.startswith(path):
+                content = json.loads(body)
+                change(content)
+                self.answers[name] = (status, json.dumps(content).encode())
+
+
+def serve(
+    monkeypatch: pytest.MonkeyPatch, theirs: OpenWearablesServer | OriginalServer
+) -> None:
+    """Answer what goes out to the platform and to ASSAY; anything else is refused."""
     ours = httpx.WSGITransport(app=WSGIHandler())
 
     def handle(_transport: Any, request: httpx.Request) -> httpx.Response:
         if request.url.host == "open-wearables.test":
+            assert isinstance(theirs, OpenWearablesServer)
             return theirs.answer(request)
+        if request.url.host == "original.test":
+            assert isinstance(theirs, OriginalServer)
+            return theirs.answer(request, ours)
         assert request.url.host == "testserver"
         return ours.handle_request(request)
 
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", handle)
     for wait in ("wait_turn", "wait_after"):
         monkeypatch.setattr(Pace, wait, lambda *_: None)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)
     monkeypatch.setenv("IMPORT_FROM_KEY", KEY)
 
 

@@ -107,14 +107,17 @@ def test_users_sources_and_data_are_read_as_a_push_has_them(key):
         "heartrate",
         "steps",
         "vo2_max",
+        "workout_streams",
+        "orders",
     }
+    assert found["workout_streams"] == found["orders"] == []
     assert found["profile"] == found["vo2_max"] == []
     [(_, provider, is_samples, hearts)] = found["heartrate"]
     assert (provider, is_samples) == ("oura", True)
     assert [each["value"] for each in hearts] == [60, 61, 62]
     [(_, _, _, [steps])] = found["steps"]
     assert (steps["value"], steps["timezone_offset"]) == (240, 3600)
-    assert steps["end"] == "2026-03-01T08:05:00Z"
+    assert steps["end"] == "2026-03-01T08:05:00+00:00"
     [(_, _, is_samples, [night])] = found["sleep"]
     assert (is_samples, night["total"], night["deep"]) == (False, 27000, 5400)
     assert not {"id", "user_id", "source"} & night.keys()
@@ -133,7 +136,7 @@ def test_a_refused_key_and_a_missing_client_are_one_sentence(
     def missing(*_args):
         raise ImportError
 
-    monkeypatch.setattr(platforms, "open_client", missing)
+    monkeypatch.setattr(platforms, "OriginalClient", missing)
     with pytest.raises(CommandError, match="--group original"):
         call_command("import_from", *arguments)
 

@@ -56,9 +56,8 @@ def test_sources_here_stay_as_they_are_and_those_of_data_alone_end(moved, alice_
     before = emitted_types(alice_tenant)
 
     store_moved_connections(
-        user=moved.user,
+        moved=moved,
         actor=ACTOR,
-        platform="original",
         connections=[
             MovedConnection("fitbit", is_live=True),
             MovedConnection("oura", is_live=True),
@@ -83,15 +82,15 @@ def test_sources_here_stay_as_they_are_and_those_of_data_alone_end(moved, alice_
 
 
 def test_what_breaks_a_rule_is_left_out_alone_and_counted(moved, alice_tenant):
-    stored, skipped = store_moved_part(
+    kept = store_moved_part(
         moved=moved, actor=ACTOR, part=hearts("oura", 60, -1, 61, 5000)
     )
     unknown = store_moved_part(
         moved=moved, actor=ACTOR, part=hearts("a_source_of_tomorrow", 60, 61)
     )
 
-    assert (stored, dict(skipped)) == (2, {"invalid_element": 2})
-    assert (unknown[0], dict(unknown[1])) == (0, {"unknown_provider": 2})
+    assert (kept.stored, dict(kept.skipped)) == (2, {"invalid_element": 2})
+    assert (unknown.stored, dict(unknown.skipped)) == (0, {"unknown_provider": 2})
     assert statuses(alice_tenant) == [("oura", "error", True)]
     assert emitted(alice_tenant) == []
 
