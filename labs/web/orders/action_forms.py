@@ -109,6 +109,27 @@ class AdvanceForm(forms.Form):
         """Return the delay of a valid form."""
         return timedelta(seconds=self.cleaned_data["delay"] or 0)
 
+    def describe_advance(self, order: Order) -> str:
+        """Say where an order was advanced to, with each step that it took on the way.
+
+        `order` is as it is now, with its events.
+        """
+        status = find_status_pill(self.cleaned_data["final_status"]).words
+        if self.simulation_delay:
+            return _("The order advances to %(status)s after %(seconds)d s.") % {
+                "status": status,
+                "seconds": self.cleaned_data["delay"],
+            }
+        ids = {one.pk: one for one in order.events.all()}
+        taken = [ids[pk] for pk in sorted(ids) if pk > self.cleaned_data["seen"]]
+        between = [str(find_status_pill(one.status).words) for one in taken[:-1]]
+        if not between:
+            return _("Advanced to %(status)s.") % {"status": status}
+        return _("Advanced to %(status)s. Steps on the way: %(steps)s.") % {
+            "status": status,
+            "steps": ", ".join(between),
+        }
+
     @property
     def simulation_flags(self) -> SimulationFlags:
         """Return how the simulated results are to be."""

@@ -52,7 +52,7 @@ from labs.web.orders.action_forms import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser, render_page
-from portal.ui.pills import find_status_pill, format_wire_value_as_words
+from portal.ui.pills import format_wire_value_as_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,13 +194,8 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
         except DomainError as refused:
             refusal = refused.message
         else:
-            status = find_status_pill(goal).words
-            soon = (
-                f"The order advances to {status} after {form.cleaned_data['delay']} s."
-            )
-            messages.success(
-                request, soon if form.simulation_delay else f"Advanced to {status}."
-            )
+            now = get_order_with_details(tenant=request.tenant, order_id=order_id)
+            messages.success(request, form.describe_advance(now))
             return _redirect_to_order(request, order)
     return _render_advance_dialog(
         request, order, form, UnknownStatusForm.for_order(order), refusal
@@ -224,7 +219,7 @@ def send_unknown_sandbox_status(request: TenantRequest, order_id: UUID) -> HttpR
         except DomainError as refused:
             form.add_error("status", refused.message)
         else:
-            messages.success(request, "The status is kept as it came.")
+            messages.success(request, _("The status is kept as it came."))
             return _redirect_to_order(request, order)
     return _render_advance_dialog(request, order, AdvanceForm(order), form)
 
@@ -236,7 +231,7 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Register a patient to a test kit."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not order.is_registrable or order.registered_at:
-        messages.error(request, "This order has no kit to register.")
+        messages.error(request, _("This order has no kit to register."))
         return _redirect_to_order(request, order)
     form = PatientForm(read_posted(request), initial={"country": "US"})
     refusal = ""
@@ -254,7 +249,7 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         except DomainError as refused:
             refusal = refused.message
         else:
-            messages.success(request, "The kit is registered.")
+            messages.success(request, _("The kit is registered."))
             return _redirect_to_order(request, order)
     return _render_dialog(request, order, "register", _("Register kit"), form, refusal)
 

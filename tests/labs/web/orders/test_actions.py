@@ -139,15 +139,21 @@ def test_a_status_that_is_out_of_reach_is_refused_beside_its_field(alice_web, or
 
 
 def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order):
-    alice_web.post(
+    reply = alice_web.post(
         url(order, "advance_order"),
         {
             "final_status": "completed.walk_in_test.completed",
             "seen": find_last_order_event_id(order),
             "interpretation": "critical",
         },
+        follow=True,
     )
 
+    # No step is skipped unsaid.
+    assert (
+        "Advanced to Completed. Steps on the way: Requisition ready,"
+        in reply.content.decode()
+    )
     assert Order.objects.for_tenant(alice_tenant).get().interpretation == "critical"
 
 
