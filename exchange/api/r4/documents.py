@@ -7,11 +7,13 @@ served. Source: FHIR R4, Composition, Generate a Document; HL7 Europe Laboratory
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from accounts.states import Area
 from exchange.api.r4.views import FhirAPIView, fhir_response, is_strict
 from exchange.queries.laboratory_documents import build_laboratory_document
+from exchange.queries.ordered_people import complete_patient, find_ordered_person
 from exchange.resources.matching import SearchInvalid
 from exchange.resources.registry import RESOURCE_TYPES
 from portal.lib.errors import NotAllowed, NotFound
@@ -45,7 +47,12 @@ class _DocumentAPIView(FhirAPIView):
         )
         if not found:
             raise NotFound("not_found", "DiagnosticReport not found.")
-        document = build_laboratory_document(tenant=self.tenant, report=found[0])
+        ordered = find_ordered_person(self.tenant, [id_])
+        document = build_laboratory_document(
+            tenant=self.tenant,
+            report=found[0],
+            reduce=partial(complete_patient, ordered),
+        )
         types = {one["resource"]["resourceType"] for one in document["entry"]}
         if types & set(RESOURCE_TYPES) - self.find_readable_types(request):
             raise NotAllowed("scope_missing", "This key lacks the scope for this call.")

@@ -22,17 +22,15 @@ from exchange.queries.laboratory_documents import (
     DocumentIncomplete,
     build_laboratory_document,
 )
+from exchange.queries.ordered_people import complete_patient, find_ordered_person
 from exchange.queries.shareable import build_share_resources
-from exchange.resources.base import parse_uuid
 from exchange.resources.binary import read_binary
 from exchange.resources.datatypes import (
     LOINC,
     build_coding,
     build_concept,
     build_own_url,
-    drop_empty,
 )
-from labs.queries.population import orders
 from portal.lib.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -66,7 +64,9 @@ def build_shared_contents(
     """
     attachments: list[Json] = []
     shared = [_take_attachments(one, attachments) for one in reports]
-    reduce = partial(_reduce_patient, _find_ordered_name(tenant, reports))
+    reduce = partial(
+        _reduce_patient, find_ordered_person(tenant, [one.id for one in reports])
+    )
     bundle = _build_bundle(tenant, shared, reduce)
     contents = [orjson.dumps(bundle)]
     size = len(contents[0])
@@ -155,30 +155,12 @@ def _build_document(tenant: Tenant, attachment: Json) -> bytes | None:
     )
 
 
-def _find_ordered_name(tenant: Tenant, reports: Sequence[ShareableReport]) -> Json:
-    """Return the name that the newest shared order gave the lab; empty without one."""
-    ids = [uuid for one in reports if (uuid := parse_uuid(one.id))]
-    newest = orders(tenant).filter(pk__in=ids).order_by("-created_at").first()
-    details = (newest.patient_details if newest else None) or {}
-    return drop_empty(
-        {
-            "family": details.get("last_name"),
-            "given": [given] if (given := details.get("first_name")) else [],
-        }
-    )
-
-
-def _reduce_patient(ordered_name: Json, resource: Json) -> Json:
-    """Leave out of a Patient what a reader does not need.
-
-    Whose demographics nobody sent has the name of the order: results without a name are
-    of no use to whoever treats the person.
-    """
+def _reduce_patient(ordered: Json, resource: Json) -> Json:
+    """Leave out of a Patient what a reader does not need."""
     if resource["resourceType"] != "Patient":
         return resource
     kept = {name: part for name, part in resource.items() if name in _PATIENT_FIELDS}
-    is_named = any({"family", "given"} & one.keys() for one in kept["name"])
-    return kept if is_named or not ordered_name else {**kept, "name": [ordered_name]}
+    return complete_patient(ordered, kept)
 
 
 def _build_entry(resource: Json) -> Json:

@@ -195,14 +195,21 @@ def test_what_a_report_lacks_is_named_and_nothing_takes_its_place(
     of_outside = missing_of(alice_api, f"outside-{outside.pk.hex}")
     assert stored_rows(alice_tenant) == before
     UserInfo.objects.for_tenant(alice_tenant).filter(user=chart.user).delete()
-    without_birth_date = missing_of(alice_api, chart.order.pk)
+    without_birth_date = missing_of(alice_api, report)
 
-    assert [f"Patient.where(id = '{unknown.user.uuid}').birthDate"] in of_unknown
-    assert len(of_unknown) == 2  # and when it was collected
+    [[untimed]] = of_unknown
+    assert re.fullmatch(r"Observation\.where\(id = 'result-.+'\)\.effective", untimed)
     assert of_report == [[f"{observation}.effective"], [f"{observation}.performer"]]
     assert ["Composition.author"] in of_outside
-    assert without_birth_date == [
-        [f"Patient.where(id = '{chart.user.uuid}').birthDate"]
+    born = [f"Patient.where(id = '{chart.user.uuid}').birthDate"]
+    assert sorted(without_birth_date) == sorted([*of_report, born])
+    # An order says who it is for; that is served of its results, and of no others.
+    _, ordered = read_document(alice_api, str(chart.order.pk))
+    details = chart.order.patient_details
+    [patient] = ordered["Patient"]
+    assert patient["birthDate"] == details["dob"]
+    assert patient["name"] == [
+        {"family": details["last_name"], "given": [details["first_name"]]}
     ]
 
 

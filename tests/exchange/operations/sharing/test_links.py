@@ -393,3 +393,4 @@ def test_a_user_without_demographics_has_the_name_of_the_order(alice_tenant):
             "given": [order.patient_details["first_name"]],
         }
     ]
+    assert patient["birthDate"] == order.patient_details["dob"]
