@@ -246,6 +246,28 @@ def list_records_opened(
     return list(islice(dict.fromkeys(opened), limit))
 
 
+def list_changes_of_object(
+    *, tenant: Tenant, user_uuid: UUID, subject: str, subject_id: str
+) -> list[AuditEntry]:
+    """Return up to LATEST changes of one thing of a user, newest first; one query."""
+    rows = AuditEntry.objects.for_tenant(tenant).filter(
+        user_uuid=user_uuid, subject=subject, subject_id=subject_id
+    )
+    return list(rows.exclude(verb=READ).order_by("-at", "-id")[:LATEST])
+
+
+def find_team_members_by_email(
+    *, tenant: Tenant, emails: Iterable[str]
+) -> dict[str, AuditedMember]:
+    """Return members of the team by address: name and roles; one query at most."""
+    if not (wanted := set(emails)):
+        return {}
+    found = Membership.objects.filter(
+        team_id=tenant.team_id, member__email__in=wanted
+    ).values_list("member__name", "member__email", "roles")
+    return {email: AuditedMember(name, email, roles) for name, email, roles in found}
+
+
 def find_audited_members(
     *, tenant: Tenant, keys: Iterable[str]
 ) -> dict[str, AuditedMember]:

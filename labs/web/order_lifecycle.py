@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -23,8 +23,8 @@ from labs.states.orders import (
 )
 from labs.states.physicians import ApprovalStatus
 from labs.states.turnaround import get_result_lateness
-from portal.lib.actor import ActorKind
 from portal.lib.translation import gettext_lazy
+from portal.ui.parts import Happening
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:
@@ -40,6 +40,11 @@ _ENDED_BEFORE_RESULTS = {
     "failure_to_deliver_to_customer",
     "failure_to_deliver_to_lab",
     "lost",
+}
+_KINDS: dict[str, Literal["ok", "warn", "bad"]] = {
+    "ok": "ok",
+    "warn": "warn",
+    "bad": "bad",
 }
 # The stage in progress for each status; past the last stage the order has ended.
 READY, COLLECTING, WITH_LAB, RESULTS, OVER = range(1, 6)
@@ -173,18 +178,6 @@ class StageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRow:
-    """A status change; `kind` colours its mark, `raw` is the stored status."""
-
-    label: str
-    icon: str
-    kind: str
-    detail: str
-    raw: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Turnaround:
     """An order's results compared with their expected days.
 
@@ -261,11 +254,11 @@ def build_order_stages(
     ]
 
 
-def build_order_status_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
+def build_order_status_history(events: Sequence[OrderEvent]) -> list[Happening]:
     """List the status changes of an order, newest first."""
     last = events[-1].pk
     return [
-        _build_history_row(event, is_last=event.pk == last)
+        _build_history_step(event, is_last=event.pk == last)
         for event in reversed(events)
     ]
 
@@ -371,26 +364,19 @@ def _format_day(value: date) -> str:
     return f"{value.day} {value:%b %Y}"
 
 
-def _build_history_row(event: OrderEvent, *, is_last: bool) -> HistoryRow:
+def _build_history_step(event: OrderEvent, *, is_last: bool) -> Happening:
     family, icon, label = find_status_pill(event.status)
-    kind = family if family in {"ok", "warn", "bad"} else ""
-    return HistoryRow(
+    details = (_describe_occurrence(event), _status_detail_label(event), event.why)
+    return Happening(
         label=label,
         icon=icon,
-        kind=kind or ("now" if is_last else ""),
-        detail=". ".join(
-            filter(
-                None,
-                (
-                    _describe_occurrence(event),
-                    _status_detail_label(event),
-                    event.why,
-                    _describe_actor(event),
-                ),
-            )
-        ),
+        kind=_KINDS.get(family) or ("now" if is_last else ""),
+        detail=". ".join(filter(None, details)),
         raw=event.status,
         at=event.created_at,
+        actor_kind=event.actor_kind,
+        actor_label=event.actor_label,
+        actor_name=_("Courier") if event.actor_label == COURIER.label else "",
     )
 
 
@@ -405,15 +391,3 @@ def _describe_occurrence(event: OrderEvent) -> str:
 def _status_detail_label(event: OrderEvent) -> str:
     known = OrderStatusDetail.known(event.status_detail)
     return str(known.label) if known else event.status_detail
-
-
-def _describe_actor(event: OrderEvent) -> str:
-    match event.actor_kind:
-        case ActorKind.SYSTEM if event.actor_label == COURIER.label:
-            return _("By the courier")
-        case ActorKind.SYSTEM:
-            return _("By Assay")
-        case ActorKind.API_KEY:
-            return _("By API key %(name)s") % {"name": event.actor_label}
-        case _:
-            return _("By %(actor)s") % {"actor": event.actor_label}

@@ -30,7 +30,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One entry of a timeline. `raw` is the wire's own word, shown beneath."""
+    """One entry of a timeline. `raw` is the wire's own word, shown beneath.
+
+    In a history the actor is named as the audit names it; `actor_name` is what people
+    call a part of the system. `request` is the ID of the request that caused the entry.
+    """
 
     label: str
     at: datetime
@@ -38,6 +42,10 @@ class Happening:
     kind: Literal["", "now", "ok", "warn", "bad"] = ""
     detail: str = ""
     raw: str = ""
+    actor_kind: str = ""
+    actor_label: str = ""
+    actor_name: str = ""
+    request: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.audit.steps import StepGroup, group_steps
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.documents.guides import get_fasting_start
@@ -142,7 +143,7 @@ class AppointmentCard:
     """
 
     row: AppointmentRow | None
-    history: Sequence[Happening]
+    history: Sequence[StepGroup]
     may_book: bool
     may_move: bool
     may_cancel: bool
@@ -206,7 +207,7 @@ def build_appointment_card(
         row=build_appointment_row(shown, fasting=is_fasting_required_for_order(order))
         if shown
         else None,
-        history=_build_history(visits),
+        history=group_steps(request, _build_history(visits)),
         may_book=may_write and shown is None and is_order_in_progress(order.status),
         may_move=may_write
         and active is not None
@@ -379,9 +380,6 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
     sentences = (
         get_cancellation_reason_name(visit.type, reason) if reason else "",
         str(data.get("note", "")),
-        _("By %(actor)s") % {"actor": event.actor_label}
-        if event.actor_kind == "member"
-        else "",
     )
     return Happening(
         label=_("Rescheduled") if moved else find_status_pill(event.status).words,
@@ -389,6 +387,9 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
         icon="replay" if moved else _ICONS.get(event.status, "ring"),
         kind="warn" if event.status == "cancelled" else "",
         detail=". ".join(text for text in sentences if text),
+        raw=event.status,
+        actor_kind=event.actor_kind,
+        actor_label=event.actor_label,
     )
 
 

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.audit.steps import add_audited_changes, group_steps
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import list_events_about_object
 from labs.documents.specimens import describe_order_tubes
@@ -168,7 +169,16 @@ def render_order_page(
         stages=build_order_stages(order, events, is_unsettled=is_unsettled),
         alerts=[build_critical_result_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        history=build_order_status_history(events),
+        history=group_steps(
+            request,
+            add_audited_changes(
+                request,
+                build_order_status_history(events),
+                user_uuid=order.user.uuid,
+                subject="order",
+                subject_id=order.pk,
+            ),
+        ),
         next_step=describe_next_order_step(
             order, is_unsettled=is_unsettled, approval=approval
         ),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.audit.steps import add_audited_changes, group_steps
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import (
     EndpointDelivery,
@@ -19,6 +20,8 @@ from accounts.webhooks.queries import (
 )
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, render_page
+from portal.ui.parts import Happening
+from portal.ui.pills import find_status_pill, format_wire_value_as_words
 from reports.operations.signing.signing import is_review_unchanged_since_signing
 from reports.queries import (
     get_parsing_job,
@@ -133,7 +136,7 @@ def show_report_history(request: TenantRequest, job_id: str) -> HttpResponse:
         job=job,
         section="reports",
         chapters=[_chapter(request, review, reviews) for review in reversed(reviews)],
-        moves=list_parsing_job_transitions(job),
+        moves=group_steps(request, _list_moves(request, job)),
         sent=list_events_sent_for_report(request, job),
         rereadings=list_report_rereadings(job),
         may_reread=may_write and job.status == ParsingJobStatus.COMPLETED,
@@ -141,6 +144,29 @@ def show_report_history(request: TenantRequest, job_id: str) -> HttpResponse:
         and job.status == ParsingJobStatus.COMPLETED
         and request.tenant.lab_report_human_review_enabled
         and not is_open,
+    )
+
+
+def _list_moves(request: TenantRequest, job: ParsingJob) -> list[Happening]:
+    """Return the moves of the job's status and what else was changed, newest first."""
+    moves = [
+        Happening(
+            label=find_status_pill(move.new).words,
+            icon=find_status_pill(move.new).icon,
+            at=move.at,
+            detail=format_wire_value_as_words(move.why),
+            raw=move.new,
+            actor_kind=move.actor_kind,
+            actor_label=move.actor_label,
+        )
+        for move in list_parsing_job_transitions(job)
+    ]
+    return add_audited_changes(
+        request,
+        sorted(moves, key=lambda move: move.at, reverse=True),
+        user_uuid=job.user.uuid,
+        subject="parsing_job",
+        subject_id=job.id,
     )
 
 

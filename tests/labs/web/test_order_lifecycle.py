@@ -157,11 +157,8 @@ def test_history_is_newest_first_and_says_by_whom_and_why():
 
     rows = build_order_status_history(events)
 
-    assert [(row.label, row.detail) for row in rows] == [
-        (
-            "Cancelled",
-            "Rejected on request. Moved away. By alice@assay.example",
-        ),
-        ("Ordered", "By API key server"),
+    assert [(row.label, row.detail, row.actor_label) for row in rows] == [
+        ("Cancelled", "Rejected on request. Moved away", "alice@assay.example"),
+        ("Ordered", "", "server"),
     ]
     assert [row.kind for row in rows] == ["now", ""]

@@ -77,7 +77,7 @@ def test_an_order_to_book_offers_it_and_one_that_is_booked_shows_where_and_when(
     assert row.is_elsewhere
     assert "Your lab visit is on Mon 2 Mar, 10:00 to 10:20 MST" in row.patient_message
     assert (after.may_move, after.may_cancel, after.may_book) == (True, True, False)
-    assert [step.label for step in after.history] == ["Booked"]
+    assert [step.label for group in after.history for step in group.steps] == ["Booked"]
 
 
 def test_an_order_that_needs_fasting_says_from_when(alice_web, alice_tenant):
@@ -148,8 +148,9 @@ def test_a_visit_is_called_off_with_its_reason(alice_web, alice_tenant, order):
     )
     after = card(alice_web, order)
     assert (after.row, after.can_book) == (None, True)
-    assert [step.label for step in after.history] == ["Cancelled", "Booked"]
-    assert after.history[0].detail.startswith("Patient not prepared. Ate")
+    steps = [step for group in after.history for step in group.steps]
+    assert [step.label for step in steps] == ["Cancelled", "Booked"]
+    assert steps[0].detail.startswith("Patient not prepared. Ate")
 
 
 def test_without_a_visit_there_is_nothing_to_call_off(alice_web, order):

@@ -12,13 +12,18 @@ from django.utils import timezone
 
 from accounts.states import Role
 from labs.operations.catalogue.panels import archive_lab_test
-from labs.operations.order_status.status import advance_order, store_reported_status
+from labs.operations.order_status.status import (
+    advance_order,
+    audit_order_change,
+    store_reported_status,
+)
 from labs.operations.orders.placing import cancel_order
 from labs.operations.orders.recreations import RecreationRequest, recreate_order
 from labs.operations.orders.redraws import place_redraw_order
 from labs.queries.orders.history import find_last_order_event_id
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
+from portal.lib.actor import Actor, ActorKind
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import (
@@ -77,8 +82,10 @@ def test_a_new_order_shows_where_it_stands_and_what_comes_next(alice_web, order)
         ("With the lab", ""),
         ("Results", ""),
     ]
-    (step,) = page.context["history"]
+    (group,) = page.context["history"]
+    (step,) = group.steps
     assert (step.label, step.raw) == ("Ordered", "received.walk_in_test.ordered")
+    assert (group.who, group.roles) == ("Assay", [])
     assert "the requisition is created" in page.context["next_step"]
     assert page.context["account_reason"] == ("Uses the platform's account")
     assert page.context["relatives"] == []
@@ -194,7 +201,7 @@ def test_a_cancelled_order_ends_where_it_stood(alice_web, order):
         ("done", False),
         ("now", True),
     ]
-    assert page.context["history"][0].detail == "Moved away. By Assay"
+    assert page.context["history"][0].last.detail == "Moved away"
     assert page.context["actions"].cancel is False
     assert page.context["actions"].order_again is True
     assert page.context["poll_seconds"] is None
@@ -206,8 +213,8 @@ def test_a_status_nobody_knows_is_shown_as_it_came(alice_web, order):
 
     page = alice_web.get(url(order))
 
-    assert page.context["history"][0].raw == raw
-    assert page.context["history"][0].detail == "too_new. By Assay"
+    assert page.context["history"][0].last.raw == raw
+    assert page.context["history"][0].last.detail == "too_new"
     assert page.context["is_status_known"] is False
     assert page.context["stages"][2].state == "now"
     assert f"<code>{raw}</code>" in page.text
@@ -320,8 +327,40 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
         alice_web.get(url(long))
 
     # Of one that may still be booked two things more are asked. One is for its
-    # approval, two are for versions of its panel and markers.
-    assert (len(many), len(few)) == (22, 24)
+    # approval, two are for versions of its panel and markers, one for the audit.
+    assert (len(many), len(few)) == (23, 25)
+
+
+def test_a_history_says_who_did_what_by_name_and_role(alice_team, alice_tenant, order):
+    nora = make_member(team=alice_team, roles=(Role.ADMIN,))
+    nora.name = "Nora Quist"
+    nora.save(update_fields=["name"])
+    web = Client()
+    web.force_login(nora)
+    nora_acts = Actor(ActorKind.MEMBER, str(nora.pk), nora.email)
+    key = Actor(ActorKind.API_KEY, "7", "Intake server")
+    with time_machine.travel(order.created_at + timedelta(hours=1), tick=False):
+        advance_order(order=order, actor=ACTOR, to="requisition_created")
+    with time_machine.travel(order.created_at + timedelta(days=2), tick=False):
+        audit_order_change(order, key, "reissue_requisition_link")
+    with time_machine.travel(order.created_at + timedelta(days=3), tick=False):
+        cancel_order(order=order, actor=nora_acts, why="Moved away")
+
+    def history(client):
+        page = client.get(url(order))
+        return [
+            (group.who, group.kind, list(group.roles), [s.label for s in group.steps])
+            for group in page.context["history"]
+        ]
+
+    by_nora = ("Nora Quist", "", ["Admin"], ["Cancelled"])
+    by_key = ("Intake server", "API key", [], ["Reissued requisition link"])
+    assert history(web)[:2] == [by_nora, by_key]
+    # What jobs and labs did is one line, however long it took.
+    assert [(row[0], len(row[3])) for row in history(web)[2:]] == [("Assay", 2)]
+    # Of changes beside its steps only who may read the audit is told.
+    viewer = signed_in(alice_tenant, Role.VIEWER)
+    assert [group[0] for group in history(viewer)] == ["Nora Quist", "Assay"]
 
 
 def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
