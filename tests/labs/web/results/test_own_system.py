@@ -87,7 +87,7 @@ def test_without_a_system_an_order_says_nothing_of_one(alice_web, alice_tenant):
 
     page = alice_web.get(url(alice_tenant, "order", order_id=order.pk))
 
-    assert "Results to your system" not in page.content.decode()
+    assert "h-sent-results" not in page.content.decode()
 
 
 def test_identity_is_confirmed_before_the_system_changes(alice_web, alice_tenant):
