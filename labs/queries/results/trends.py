@@ -52,7 +52,8 @@ _COLUMNS = (
     "version__order__lab__name",
     "version__order__lab_test__name",
     "version__number",
-    "version__review__pk",
+    "version__review__member_name",
+    "version__review__reviewed_at",
 )
 
 
@@ -62,9 +63,9 @@ class MarkerResult:
 
     `measure` is what it is compared by: a LOINC code, or the lab and its own code where
     it has none. `at` is when the sample was taken, else when the lab told of it.
-    `version` is the number of the order's results that it is from, `is_reviewed`
-    whether a clinician has marked those as seen. What no order brought was signed, and
-    so was what a person read from a lab's document.
+    `version` is the number of the order's results that it is from. A clinician marked
+    those as seen at `reviewed_at`, which is None while nobody has. What no order
+    brought was signed.
     """
 
     name: str
@@ -87,7 +88,13 @@ class MarkerResult:
     report_id: UUID | None = None
     panel: str = ""  # the test ordered; empty of a value that no order brought
     version: int = 0
-    is_reviewed: bool = True
+    reviewer: str = ""
+    reviewed_at: datetime | None = None
+
+    @property
+    def is_reviewed(self) -> bool:
+        """Return whether a clinician has seen it."""
+        return self.order_id is None or self.reviewed_at is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +296,8 @@ def _build_marker_result(
     lab: str,
     panel: str,
     version: int,
-    review: int | None,
+    reviewer: str | None,
+    reviewed_at: datetime | None,
 ) -> MarkerResult:
     return MarkerResult(
         name=name,
@@ -313,5 +321,6 @@ def _build_marker_result(
         lab=lab,
         panel=panel,
         version=version,
-        is_reviewed=review is not None,
+        reviewer=reviewer or "",
+        reviewed_at=reviewed_at,
     )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from labs.queries.results.trends import MarkerResult, Trend, TrendPoint
     from labs.web.results.rows import InterpretationPill
+    from users.queries.data.annotations import NumberedAnnotation
 
 # Ours: a month up to a collection, in whole weeks, so that each weekday counts alike.
 BEFORE_DAYS = 28
@@ -78,13 +79,14 @@ DEFAULT_SPAN = "year"
 
 @dataclass(frozen=True, slots=True)
 class BesideRow:
-    """A result, and the median of the days up to it; None without any value."""
+    """A result, with the median and the annotations of the days up to it."""
 
     day: date
     result: MarkerResult
     pill: InterpretationPill | None
     median: str
     days: int
+    annotations: tuple[NumberedAnnotation, ...]
 
 
 @require_GET
@@ -190,7 +192,10 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
         )
         if points or line
         else "",
-        rows=[_build_row(day, point, values) for day, point in reversed(points)],
+        rows=[
+            _build_row(day, point, values, annotations)
+            for day, point in reversed(points)
+        ],
     )
 
 
@@ -241,7 +246,12 @@ def _list_life(
     return found
 
 
-def _build_row(day: date, point: TrendPoint, values: Mapping[date, float]) -> BesideRow:
+def _build_row(
+    day: date,
+    point: TrendPoint,
+    values: Mapping[date, float],
+    annotations: Sequence[NumberedAnnotation],
+) -> BesideRow:
     """Build the row of a result with the median of BEFORE_DAYS up to its day."""
     before: Sequence[float] = [
         values[each]
@@ -257,6 +267,12 @@ def _build_row(day: date, point: TrendPoint, values: Mapping[date, float]) -> Be
         ),
         median=f"{median(before):,.4g}" if before else "",
         days=len(before),
+        annotations=tuple(
+            each
+            for each in annotations
+            if each.annotation.first_day <= day
+            and each.annotation.last_day > day - timedelta(days=BEFORE_DAYS)
+        ),
     )
 
 

@@ -32,7 +32,7 @@ _COLUMNS = (
     "panel",
     "order_id",
     "report_id",
-    "reviewed",
+    "reviewed_at",
     "compared_result",
     "compared_at",
 )
@@ -70,6 +70,6 @@ def _cells(row: UserResultRow) -> Iterator[str]:
     yield shown.panel
     yield str(shown.order_id or "")
     yield str(shown.report_id or "")
-    yield "true" if shown.is_reviewed else "false"
+    yield format_csv_timestamp(shown.reviewed_at)
     yield row.compared.result.text if row.compared else ""
     yield format_csv_timestamp(row.compared.result.at if row.compared else None)

@@ -91,6 +91,8 @@ def test_a_clinician_marks_results_as_reviewed_until_newer_ones_come(
     )
     assert unreviewed() == ([], [])
     assert tiles() == []
+    html = alice_web.get(here).content.decode()
+    assert html.count('alice@assay.example<span class="sub">10 Mar') == 2
     page = alice_web.get(again.headers["Location"]).content.decode()
     assert "Reviewed by alice@assay.example" in page
     assert changes_of(alice_tenant, "review_results") == {"version": 1}
@@ -147,7 +149,7 @@ def test_the_file_holds_what_the_page_shows(alice_web, alice_tenant, user, order
         "panel": panel,
         "order_id": str(order.pk),
         "report_id": "",
-        "reviewed": "false",
+        "reviewed_at": "",
         "compared_result": "",
         "compared_at": "",
     }

@@ -108,5 +108,8 @@ def test_every_chart_of_the_user_shows_it_and_the_reads_are_audited(
         assert "Lisbon to New York" in text, page
         assert f'class="{drawn.get(page, "cn-number")}' in text, page
     assert earlier.context["annotations"] == []
+    assert (
+        shown["beside-life/"].count("Lisbon to New York") == 3
+    )  # drawn, named, beside
     reads = [subject for verb, subject, _ in audited(alice_tenant) if verb == "read"]
     assert reads.count("annotations") == 4
