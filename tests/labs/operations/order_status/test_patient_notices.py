@@ -8,10 +8,11 @@ import time_machine
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from accounts.operations.teams.teams import change_team_settings
 from labs.gateways.patient_messages.base import MessageRefused
-from labs.models import PatientNotice, TextProvider
+from labs.models import Order, PatientNotice, TextProvider
 from labs.operations.order_status.patient_notices import (
     SEND_JOB,
     build_text_status_url,
@@ -32,6 +33,7 @@ from tests.factories.results import (
 from tests.factories.texts import make_text_provider
 from tests.jobs import queued
 from tests.labs.gateways.twilio_server import MESSAGE, NUMBER
+from users.models import User
 
 pytestmark = pytest.mark.django_db
 SETTINGS = "/v3/order/{order_id}/communication_settings"
@@ -57,6 +59,31 @@ def make_kit(tenant):
     create_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
     order.refresh_from_db()
     return order
+
+
+@pytest.mark.parametrize(
+    ("chosen", "subject"),
+    [
+        ("", "Ihr Testkit ist unterwegs: Alice Health"),
+        ("fr", "Votre kit de prélèvement est en route : Alice Health"),
+    ],
+    ids=["team", "user"],
+)
+def test_a_message_is_in_the_language_of_its_user_else_of_the_team(
+    alice_production, chosen, subject
+):
+    order = make_kit(alice_production)
+    alice_production.patient_language = "de"
+    alice_production.save(update_fields=["patient_language"])
+    User.objects.for_tenant(alice_production).update(language=chosen)
+    order = Order.objects.for_tenant(alice_production).get(pk=order.pk)
+    order.tenant = alice_production
+
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
+    send(order)
+
+    assert [sent.subject for sent in mail.outbox] == [subject]
+    assert get_language() == "en"
 
 
 def test_a_patient_is_mailed_that_a_kit_is_on_its_way_once(alice_production):

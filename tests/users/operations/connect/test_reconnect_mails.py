@@ -123,6 +123,19 @@ def test_a_mail_says_what_to_do_and_names_neither_source_nor_user(broken):
     assert [each.kind for each in entries] == ["connected", "failed", "emailed"]
 
 
+def test_a_mail_is_in_the_language_that_its_user_chose(broken):
+    broken.user.language = "es"
+    broken.user.save(update_fields=["language"])
+
+    assert send(broken) == 1
+
+    (message,) = mail.outbox
+    assert message.subject == (
+        "Vuelva a iniciar sesión para seguir enviando datos a Alice Health"
+    )
+    assert "que caduca el 16 de marzo de 2026, 12:00 UTC:" in message.body
+
+
 def test_two_taps_mend_the_source_and_keep_its_history(broken):
     send(broken)
     phone = Client()
