@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from portal.demo.sandbox import mark_demo_loading_finished, request_demo_data
+from portal.docs.search import search_docs
 from tests.browser.conftest import PHONE, WIDE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsing_job
@@ -25,6 +26,12 @@ def users(alice_tenant):
         make_user(tenant=alice_tenant, client_user_id=f"mbr_{number:03}")
         for number in range(8)
     ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def docs_are_indexed():
+    """Index the documentation, as a first search does in most of a second."""
+    search_docs("a")
 
 
 def options(page):
