@@ -26,6 +26,10 @@ def read_word_lists(file: str) -> dict[str, tuple[str, ...]]:
 
 
 def read_patterns(file: str) -> tuple[str, ...]:
-    """Return the patterns of a file, one a line; a blank stands for any blanks."""
-    lines = (_FOLDER / file).read_text(encoding="utf-8").splitlines()
+    """Return the patterns of a file, one a line; a blank stands for any blanks.
+
+    Lines that are indented go on from the one above.
+    """
+    text = (_FOLDER / file).read_text(encoding="utf-8")
+    lines = re.sub(r"\n\s+", "", text).splitlines()
     return tuple(line.replace(" ", r"\s+") for line in lines if line[:1] != "#")

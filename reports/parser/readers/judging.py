@@ -25,6 +25,7 @@ from reports.parser.rows.wording import (
     is_exact_value,
     is_sentence_part,
 )
+from reports.parser.rows.wrapped_units import complete_wrapped_units
 from reports.parser.text.fields import (
     find_unit_in_range,
     is_laboratory_mark,
@@ -78,6 +79,7 @@ def judge_rows_of_page(
     rows = _settle(rows, proposed, section, is_whole_row)
     for row in rows:
         _drop_code_from_name(row, section)
+    complete_wrapped_units(rows, lines)
     return rows
 
 

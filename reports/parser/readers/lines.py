@@ -39,12 +39,13 @@ from reports.parser.rows.wording import (
     may_start_value,
     starts_with_lower_case_word,
 )
+from reports.parser.text.cells import classify_value_cells
 from reports.parser.text.fields import (
-    classify_value_cells,
     is_laboratory_mark,
     is_range_status_text,
     is_unit,
     join_word_texts,
+    split_value_cell,
 )
 from reports.parser.text.not_names import (
     is_explanation_table_title,
@@ -218,6 +219,7 @@ class LooseReader:
             len(line.cells) == 1 or len(line.words) > 16
         ):
             return None
+        words = _strip_status(words, line.cells)
         while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
             words = words[1:]
         while len(words) > 2 and _is_mark_before(words[0].text):
@@ -277,6 +279,20 @@ class LooseReader:
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
         return score + (1 if aligned > 1 else 0)
+
+
+def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
+    """Words without a cell apart that says how the number on the line is."""
+    items = [cell for cell in cells if is_range_status_text(cell.text)]
+    others = [cell for cell in cells if cell not in items]
+    if not items or not any(_is_measured(cell) for cell in others[1:]):
+        return words
+    return [word for word in words if not any(word in cell.words for cell in items)]
+
+
+def _is_measured(cell: Cell) -> bool:
+    value = split_value_cell(cell.text)[0]
+    return is_numeric_value(value) and is_exact_value(value)
 
 
 def _is_mark_before(text: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -68,7 +68,6 @@ _LEVEL = (
     r"high|low|alto|bajo|baixo|hoch|niedrig|[ée]lev[ée]|bas|basso|y[üu]ksek"
     r"|d[üu][şs][üu]k"
 )
-_SPAN = re.compile(rf"{NUMBER}\s*[-–—]\s*{NUMBER}")
 _NUMERIC = re.compile(NUMBER)
 _STATUS = re.compile(
     r"(?i)(?:normal|abnormal|high|low|borderline(?: high| low)?"
@@ -85,7 +84,6 @@ _WITH_STATUS = re.compile(
 _STATUS_FIRST = re.compile(
     rf"(?P<status>{_STATUS.pattern[4:]})\s+(?P<rest>\d.*)", re.IGNORECASE
 )
-_LABELLED = re.compile(r"(?i)(?:normal|ref(?:erence)?|expected)\s*[:=]\s*")
 _MARK = re.compile(r"<<+|>>+|\+\++|--+|[*#!^°«»↑↓▲▼⬆⬇↗↘●■◆⚠]+")
 _REMARKED = re.compile(
     r"(?i)([(\[].*\d[)\]])\s+[-–—]\s*(?=.*\b(?:(?:ab)?normal|above|below|outside|within)\b)"
@@ -101,8 +99,13 @@ _WITH_EARLIER = re.compile(
     rf"(?:\s+(?P<mark>{_MARK.pattern}))?"
 )
 _COMPARED = re.compile(rf"{COMPARATOR}?\s*\d")
+_FLAG_GLUED = re.compile(r"(\S+?)\s*([(\[][HLA*]+[)\]])")
 # Of the form of a unit, though none of those known.
 _STRANGE_UNIT = re.compile(r"[^\W\d_]{1,8}/[^\W\d_]{1,4}")
+
+
+# Value, unit, flag and range of one cell.
+Split = tuple[str, str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,54 +150,25 @@ def find_words_with_text(words: Sequence[Word], text: str | None) -> tuple[Word,
 
 
 @lru_cache(maxsize=8192)
-def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None]:
+def split_value_cell(text: str) -> Split:
     """Split value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
-    if match := _MARKED_AFTER.fullmatch(text):
-        value, units, _, spread = split_value_cell(match["head"])
-        if is_numeric_value(value):
-            return value, units, match["mark"], spread
-    if before := _MARK_GLUED.match(text):
-        value, units, _, spread = split_value_cell(text[before.end() :])
-        return value, units, before[0], spread
-    if (match := _WITH_STATUS.search(text)) and not is_out_of_range_flag(
-        match["status"]
-    ):
-        value, units, flag, spread = split_value_cell(text[: match.start()])
-        if units and is_numeric_value(value):
-            return value, units, flag, spread
-    if match := _STATUS_FIRST.fullmatch(text):
-        value, units, flag, spread = split_value_cell(match["rest"])
-        whole = units or value == match["rest"]
-        if whole and _NUMERIC.fullmatch(value) and not spread:
-            return value, units, flag or match["status"], None
-    if match := _WITH_EARLIER.fullmatch(text):
-        # The number in brackets is an earlier result.
-        return match["value"], None, match["mark"], None
-    mark, _, rest = text.partition(" ")
-    if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
-        return rest, None, mark, None
-    if (is_out_of_range_flag(mark) or _MARK.fullmatch(mark)) and _COMPARED.match(rest):
-        value, units, _, spread = split_value_cell(rest)
-        return value, units, mark.strip("()[] "), spread
+    for rule in (_split_mark, _split_status, _split_worded):
+        if found := rule(text):
+            return found
     value, flag = split_value_and_flag(text)
-    match = _WORDED_THEN_MARK.fullmatch(value)
-    if match and is_worded_value(match["value"]):
-        return match["value"], None, match["mark"], None
-    if match := _PERCENT.fullmatch(value):
-        return match[1], "%", flag, None
-    if is_result_value(value) or is_not_reported(value):
+    if found := _split_bare(value, flag, None):
+        return found
+    if is_not_reported(value):
         return value, None, flag, None
-    found_range = None
-    head = value
-    if match := _WORDED_THEN_UNIT.fullmatch(head):
+    if match := _WORDED_THEN_UNIT.fullmatch(value):
         return match["value"], match["unit"], flag, None
-    if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
-        head, found_range = match["head"], strip_range_label(match["tail"])
+    head, spread = value, None
+    match = _BRACKETED_TAIL.fullmatch(value)
+    if match and looks_like_range(match["tail"]):
+        head, spread = match["head"], strip_range_label(match["tail"])
         head, flag = split_value_and_flag(head) if flag is None else (head, flag)
-        if match := _PERCENT.fullmatch(head):
-            return match[1], "%", flag, found_range
-        if is_result_value(head):
-            return head, None, flag, found_range
+        if found := _split_bare(head, flag, spread):
+            return found
     match = _LEADING_NUMBER.fullmatch(head)
     if match is None and (spoken := _SPOKEN_NUMBER.fullmatch(head)):
         match = spoken if is_numeric_value(spoken["value"]) else None
@@ -204,35 +178,103 @@ def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None
     if marked := _MARK_BETWEEN.match(rest):
         flag, rest = flag or marked["mark"] or marked["sign"], rest[marked.end() :]
     rest = re.sub(r"^[-+–]\s+", "", rest)
-    for cut in range(len(rest.split()), 0, -1):
-        words = rest.split()
+    return (
+        _split_behind_number(number, rest, flag, spread)
+        or _split_noted(rest, number, flag)
+        or (value, None, flag, spread)
+    )
+
+
+def _split_noted(rest: str, number: str, flag: str | None) -> Split | None:
+    """'92 mg/dL (fasting)': a unit, and in brackets what is said of the sample."""
+    match = _BRACKETED_TAIL.fullmatch(rest)
+    if match and match["tail"][1:-1].isalpha() and is_unit(match["head"]):
+        return number, match["head"], flag, None
+    return None
+
+
+def _split_mark(text: str) -> Split | None:
+    """'28 *', '**28' and 'H 28': a mark before or after, and the cell without it."""
+    if match := _MARKED_AFTER.fullmatch(text):
+        value, units, _, spread = split_value_cell(match["head"])
+        if is_numeric_value(value):
+            return value, units, match["mark"], spread
+    if match := _MARK_GLUED.match(text):
+        value, units, _, spread = split_value_cell(text[match.end() :])
+        return value, units, match[0], spread
+    return None
+
+
+def _split_status(text: str) -> Split | None:
+    """'5.4 mmol/L Above range' and 'Normal 28.4': words that judge the number."""
+    match = _WITH_STATUS.search(text)
+    if match and not is_out_of_range_flag(match["status"]):
+        value, units, flag, spread = split_value_cell(text[: match.start()])
+        if units and is_numeric_value(value):
+            return value, units, flag, spread
+    if match := _STATUS_FIRST.fullmatch(text):
+        value, units, flag, spread = split_value_cell(match["rest"])
+        whole = units or value == match["rest"]
+        if whole and _NUMERIC.fullmatch(value) and not spread:
+            return value, units, flag or match["status"], None
+    return None
+
+
+def _split_worded(text: str) -> Split | None:
+    """'5.4 (4.8) *' has an earlier result; '* Reactive' and 'H 9.1' a mark in front."""
+    if match := _WITH_EARLIER.fullmatch(text):
+        return match["value"], None, match["mark"], None
+    mark, _, rest = text.partition(" ")
+    if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
+        return rest, None, mark, None
+    if (is_out_of_range_flag(mark) or _MARK.fullmatch(mark)) and _COMPARED.match(rest):
+        value, units, _, spread = split_value_cell(rest)
+        return value, units, mark.strip("()[] "), spread
+    return None
+
+
+def _split_bare(value: str, flag: str | None, spread: str | None) -> Split | None:
+    """A value with nothing beside it but a mark or a percent sign."""
+    match = _WORDED_THEN_MARK.fullmatch(value)
+    if match and is_worded_value(match["value"]):
+        return match["value"], None, match["mark"], spread
+    if match := _PERCENT.fullmatch(value):
+        return match[1], "%", flag, spread
+    return (value, None, flag, spread) if is_result_value(value) else None
+
+
+def _split_behind_number(
+    number: str, rest: str, flag: str | None, spread: str | None
+) -> Split | None:
+    """What stands behind a number: its unit, then a flag or range, or these alone."""
+    words = rest.split()
+    for cut in range(len(words), 0, -1):
         unit, after = " ".join(words[:cut]), " ".join(words[cut:])
         glued = flag
-        if glued is None and (m := re.fullmatch(r"(\S+?)\s*([(\[][HLA*]+[)\]])", unit)):
+        if glued is None and (m := _FLAG_GLUED.fullmatch(unit)):
             unit, glued = m[1], m[2].strip("()[]")
         if not is_unit(unit) or is_out_of_range_flag(unit):
             continue
         if not after:
-            return number, unit, glued, found_range
+            return number, unit, glued, spread
         if is_out_of_range_flag(after):
-            return number, unit, after.strip("()[] "), found_range
-        if looks_like_range(after) and found_range is None:
-            spread, late = split_range_and_flag(after)
-            return number, unit, glued or late, spread
+            return number, unit, after.strip("()[] "), spread
+        if looks_like_range(after) and spread is None:
+            inside, late = split_range_and_flag(after)
+            return number, unit, glued or late, inside
     if _STRANGE_UNIT.fullmatch(rest):
-        return number, rest, flag, found_range
+        return number, rest, flag, spread
     first, _, after = rest.partition(" ")
-    if is_out_of_range_flag(first) and after:
-        if is_unit(after):
-            return number, after, first.strip("()[] "), found_range
-        if looks_like_range(after):
-            return number, None, first.strip("()[] "), after
+    if is_out_of_range_flag(first) and is_unit(after):
+        return number, after, first.strip("()[] "), spread
+    if is_out_of_range_flag(first) and looks_like_range(after):
+        return number, None, first.strip("()[] "), after
     if looks_like_range(rest) and (
         is_plain_numeric_range(rest)
         or (_DIGITS_FIRST.match(rest) and find_unit_in_range(rest))
     ):
         return number, None, flag, rest
-    return value, None, flag, found_range
+    return None
 
 
 @lru_cache(maxsize=8192)
@@ -283,109 +325,6 @@ def split_value_in_two_units(text: str) -> tuple[str, str, str] | None:
     if not is_unit(match["unit"]) and not _STRANGE_UNIT.fullmatch(match["unit"]):
         return None
     return match["first"].strip(), match["second"], match["unit"].strip()
-
-
-def classify_value_cells(cells: list[list[Word]]) -> Fields | None:
-    """Classify the cells right of a name by form; None if none is a value.
-
-    The first cell that reads as a value is the value, a later one of that form a
-    range or a number that is not wanted.
-    """
-    found = Fields()
-    texts = [join_word_texts(cell) for cell in cells[:2]]
-    if len(texts) > 1 and _STATUS.fullmatch(texts[0]):
-        cells = (
-            cells[1:] if _NUMERIC.fullmatch(split_value_cell(texts[1])[0]) else cells
-        )
-    for n, cell in enumerate(cells):
-        words = tuple(cell)
-        text = join_word_texts(words)
-        if (
-            not found.value
-            and not found.range
-            and _is_span_before(text, cells[n + 1 :])
-        ):
-            found = replace(found, range=text, range_words=words)
-            continue
-        if not found.value:
-            if is_out_of_range_flag(text) and not text[:1].isdigit():
-                found = replace(found, flag=text.strip("()[] "))
-                continue
-            value, unit, flag, spread = split_value_cell(text)
-            if is_not_reported(value):
-                return None
-            if not is_result_value(value):
-                return None
-            found = replace(
-                found,
-                value=value,
-                value_words=find_words_with_text(words, value),
-                units=unit,
-                units_words=find_words_with_text(words, unit),
-                range=spread or found.range,
-                range_words=find_words_with_text(words, spread) or found.range_words,
-                flag=flag or found.flag,
-            )
-            continue
-        found = _take(found, text, words)
-    if found.range and not found.units and is_numeric_value(found.value):
-        inside = find_unit_in_range(found.range)
-        if inside is not None:
-            words = find_words_with_text(found.range_words, inside)
-            found = replace(found, units=inside, units_words=words)
-    return found if found.value else None
-
-
-def _is_span_before(text: str, after: list[list[Word]]) -> bool:
-    """Return whether a cell is the range of the number after it."""
-    if not _SPAN.fullmatch(text):
-        return False
-    return any(
-        _NUMERIC.fullmatch(split_value_cell(join_word_texts(cell))[0]) for cell in after
-    )
-
-
-def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
-    if (
-        found.range is None
-        and _STATUS.fullmatch(text)
-        and is_numeric_value(found.value)
-    ):
-        return found
-    if found.flag is None and is_out_of_range_flag(text):
-        return replace(found, flag=text.strip("()[] "))
-    if found.units is None and not is_plain_numeric_range(text) and is_unit(text):
-        return replace(found, units=text, units_words=words)
-    if len(words) > 1 and found.flag is None and is_out_of_range_flag(words[0].text):
-        # 'H IU/L'
-        found = replace(found, flag=words[0].text.strip("()[]"))
-        return _take(found, join_word_texts(words[1:]), words[1:])
-    if found.range is None and looks_like_range(text):
-        inside, flag = split_range_and_flag(strip_range_label(text))
-        return replace(found, range=inside, range_words=words, flag=found.flag or flag)
-    if found.range is None and found.units is None:
-        for n in range(1, len(words)):
-            unit, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
-            if is_unit(unit) and looks_like_range(rest):
-                inside, flag = split_range_and_flag(rest)
-                return replace(
-                    found,
-                    units=unit,
-                    units_words=words[:n],
-                    range=inside,
-                    range_words=words[n:],
-                    flag=found.flag or flag,
-                )
-    labelled = _LABELLED.match(text)
-    if (
-        found.range is None
-        and is_range_in_words(text[labelled.end() :] if labelled else text)
-        and (labelled or is_worded_value(found.value))
-    ):
-        return replace(found, range=text, range_words=words)
-    if found.method is None and not is_numeric_value(text):
-        return replace(found, method=text)
-    return found
 
 
 def split_range_and_flag(text: str) -> tuple[str, str | None]:

@@ -60,15 +60,7 @@ _PATTERNED = re.compile(
     r"|homogen(?:e?ous|)|nucleolar|centromere|cytoplasmic|granular|diffuse|dots)"
     r"(?:\s+pattern)?"
 )
-_PENDING = re.compile(
-    r"(?i)^\W*(?:pending|(?:in|under) (?:progress|process(?:ing)?|corso|uitvoering)"
-    r"|to follow|result/?s? (?:to )?follow|awaited|awaiting"
-    r"|(?:sample|specimen|serum|quantity|qty)\.?\s+(?:is\s+)?(?:ha?emoly[sz]ed"
-    r"|clotted|insufficient|lip(?:a)?emic|not sufficient)|sample not received|not"
-    r" received|not reported|tnp|qns|see (?:note|comment|below|report)"
-    r"|in arbeit|in bearbeitung|ausstehend|folgt|pendiente|en (?:cours|curso|proceso)"
-    r"|em (?:andamento|an[áa]lise)|w toku|cancelled|canceled)\b"
-)
+_PENDING = re.compile(rf"(?i)^\W*(?:{'|'.join(read_patterns('pending.txt'))})\b")
 _BLANK = re.compile(r"[-–—_.:/*#\s]*")
 
 _FLAG_WORD = (

@@ -40,6 +40,7 @@ from reports.parser.text.fields import (
         ("8-10 /hpf", ("8-10", "/hpf", None, None)),
         ("Nil /hpf", ("Nil", "/hpf", None, None)),
         ("Normal 28.40", ("28.40", None, "Normal", None)),
+        ("92 mg/dL (fasting)", ("92", "mg/dL", None, None)),
         ("Normal 70 - 100", ("Normal 70 - 100", None, None, None)),
         ("2.1 mmol/L (1.08-2.25", ("2.1", "mmol/L", None, "(1.08-2.25")),
         ("Non reactive", ("Non reactive", None, None, None)),
