@@ -83,6 +83,8 @@ def test_a_patient_meets_no_untranslated_and_no_cut_text(
     visit, pseudo_locale, settings, alice_tenant
 ):
     settings.PUBLIC_URL = visit.address
+    alice_tenant.user_sharing_enabled = True
+    alice_tenant.save(update_fields=["user_sharing_enabled"])
     visit.expected.append("status of 404")
     chart = make_chart(tenant=alice_tenant)
     user = chart.user
