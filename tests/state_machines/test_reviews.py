@@ -282,7 +282,7 @@ class ReviewMachine(Machine):
         self.wait(seconds=1)
         if not self.has_review():
             return
-        act = self.by(actor, reject_report, reason=RejectionReason.NOT_A_LAB_REPORT)
+        act = self.by(actor, reject_report, reason=RejectionReason.NOT_A_REPORT)
         if not self.change(actor, act):
             return
         if self.status == "completed":
