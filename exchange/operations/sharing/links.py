@@ -117,7 +117,7 @@ def create_shared_link(*, user: User, actor: Actor, request: ShareRequest) -> Ma
     if measure_excess_of_public_url() > 0:
         raise Unavailable(
             "public_url_too_long",
-            _("Links need a shorter address of this server. Ask whoever runs it."),
+            _("Links need a shorter address of this server. Ask your administrator."),
         )
     if request.lasts not in LIFETIMES:
         raise Invalid("lifetime_invalid", _("Choose how long it works."), "lasts")
