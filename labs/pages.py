@@ -30,16 +30,16 @@ from portal.lib.translation import gettext_lazy
 
 # Further pages of the palette.
 _PLACES = (
-    (30, gettext_lazy("Lab tests"), "flask", "labs:tests", Area.CATALOGUE),
-    (31, gettext_lazy("Markers"), "vial", "labs:markers", Area.CATALOGUE),
-    (32, gettext_lazy("Own catalog"), "vial", "labs:own_catalogue", Area.CATALOGUE),
     (33, gettext_lazy("Kit stock"), "list", "labs:kit_stock", Area.CATALOGUE),
     (34, gettext_lazy("Lab accounts"), "building", "labs:accounts", Area.CATALOGUE),
     (36, gettext_lazy("Calendars"), "calendar", "labs:calendars", Area.BOOKINGS),
     (37, gettext_lazy("Physicians"), "users", "labs:physicians", Area.CATALOGUE),
+    (38, gettext_lazy("Lab tests"), "flask", "labs:tests", Area.CATALOGUE),
+    (39, gettext_lazy("Markers"), "vial", "labs:markers", Area.CATALOGUE),
+    (40, gettext_lazy("Own catalog"), "vial", "labs:own_catalogue", Area.CATALOGUE),
     (66, gettext_lazy("Courier"), "hook", "labs:courier", Area.API_KEYS),
-    (77, gettext_lazy("Text messages"), "message", "labs:texts", Area.TEAM),
     (78, gettext_lazy("Results to your system"), "flask", "labs:own_system", Area.TEAM),
+    (80, gettext_lazy("Text messages"), "message", "labs:texts", Area.TEAM),
 )
 PAGES = PageContributions(
     navigation=(

@@ -84,7 +84,7 @@ PAGES = PageContributions(
             write=True,
         ),
         Destination(
-            79, gettext_lazy("Reports by mail"), "scan", "reports:mail", area=Area.TEAM
+            81, gettext_lazy("Reports by mail"), "scan", "reports:mail", area=Area.TEAM
         ),
         Destination(
             41,

@@ -51,5 +51,7 @@ def test_each_kind_of_record_is_searched_once_in_this_order():
         ("users", Area.USERS),
         ("orders", Area.ORDERS),
         ("reports", Area.REPORTS),
+        ("catalogue", Area.CATALOGUE),
         ("webhooks", Area.WEBHOOKS),
+        ("docs", None),
     ]

@@ -105,7 +105,7 @@ def test_the_portal_shows_one_users_sources_and_tests_and_names_nobody(
     browser, address = opened(made.json()["url"])
 
     # Tenant, session, connections, credentials and tests; the audit is not counted.
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         page = browser.get(address)
 
     text = page.content.decode()

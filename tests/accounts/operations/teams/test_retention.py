@@ -31,6 +31,7 @@ WITHOUT_CLASS = {
         " users.Cadence users.ImportJob users.SourceDay users.SourcePriority"
         " users.SourceGap users.Phone users.MovedUser labs.UserInsurance"
     ),
+    "goes with the record whose number it is": "users.RecordNumber",
     "goes after a time that is the same for all": (
         "users.Announcement users.Arrival users.Pull users.Refresh users.UserExport"
         " users.LinkSession users.PushedContent users.PairingCode"

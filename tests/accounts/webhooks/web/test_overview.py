@@ -63,8 +63,8 @@ def test_the_palette_finds_endpoints_and_messages(alice_web, failing):
     delivery = make_delivery(endpoint=failing)
     message_id = delivery.event.message_id
 
-    by_name = alice_web.get(f"{PLACE}search/?q=ware")
-    by_message = alice_web.get(f"{PLACE}search/?q={message_id}")
+    by_name = alice_web.post(f"{PLACE}search/", {"q": "ware"})
+    by_message = alice_web.post(f"{PLACE}search/", {"q": message_id})
 
     assert page(failing) in by_name.text
     found = by_message.headers.get("Location", "") + by_message.text
