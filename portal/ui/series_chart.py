@@ -176,7 +176,7 @@ def draw_time_series_chart(
                 )
                 for note in notes
             ),
-            top=_TOP,
+            top=_TOP if curves else 0,
             bottom=bottom,
             left=frame.left,
             right=frame.right,

@@ -4,7 +4,14 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from portal.ui.series_chart import Curve, Lane, Mark, Stay, draw_time_series_chart
+from portal.ui.series_chart import (
+    Curve,
+    Lane,
+    Mark,
+    Stay,
+    TimeNote,
+    draw_time_series_chart,
+)
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -30,9 +37,15 @@ def curve(*marks, **given):
     )
 
 
-def draw(*curves, lanes=(), zone=UTC, hours=24):
+def draw(*curves, lanes=(), zone=UTC, hours=24, notes=()):
     return draw_time_series_chart(
-        curves, lanes, start=START, end=START + hours * HOUR, zone=zone, says="Up"
+        curves,
+        lanes,
+        start=START,
+        end=START + hours * HOUR,
+        zone=zone,
+        says="Up",
+        notes=notes,
     )
 
 
@@ -107,6 +120,20 @@ def test_stays_are_lanes_below_and_cut_to_the_time():
 
     assert "<title>Deep &amp; long</title>" in svg
     assert re.search(r'class="st-deep" x="44"', svg)
+
+
+def test_an_annotation_reaches_over_all_that_is_drawn():
+    night = Stay(START, START + 8 * HOUR, "deep", "Deep")
+    trip = TimeNote(START, START + 6 * HOUR, 1, "Travel")
+
+    alone = draw(lanes=[Lane("Sleep", [night])], notes=[trip])
+    below = draw(curve(mark(0, 60)), lanes=[Lane("Sleep", [night])], notes=[trip])
+
+    spans = [re.search(r'class="cn-span" [^>]*', svg)[0] for svg in (alone, below)]
+    assert [re.findall(r' (?:y|height)="([^"]+)"', span) for span in spans] == [
+        ["0", "20"],
+        ["22", "234"],
+    ]
 
 
 def test_a_value_that_never_changes_is_drawn():
