@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from django.utils import timezone
@@ -254,13 +254,21 @@ def build_order_stages(
     ]
 
 
-def build_order_status_history(events: Sequence[OrderEvent]) -> list[Happening]:
-    """List the status changes of an order, newest first."""
+def build_order_status_history(
+    events: Sequence[OrderEvent], *, is_moved: bool = False
+) -> list[Happening]:
+    """List the status changes of an order, newest first.
+
+    Those of an order that `is_moved` were taken on the platform it comes from.
+    """
     last = events[-1].pk
-    return [
+    steps = [
         _build_history_step(event, is_last=event.pk == last)
         for event in reversed(events)
     ]
+    if is_moved:
+        steps = [replace(step, actor_name=_("Previous platform")) for step in steps]
+    return steps
 
 
 def describe_next_order_step(

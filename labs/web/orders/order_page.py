@@ -173,7 +173,7 @@ def render_order_page(
             request,
             add_audited_changes(
                 request,
-                build_order_status_history(events),
+                build_order_status_history(events, is_moved=bool(order.moved_from)),
                 user_uuid=order.user.uuid,
                 subject="order",
                 subject_id=order.pk,

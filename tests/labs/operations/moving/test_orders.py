@@ -149,7 +149,9 @@ def test_nothing_acts_on_history(alice_tenant, alice_web, user, lab):
     )
     page = alice_web.get(f"/t/alice-health/sandbox/orders/{waiting['id']}/")
     listed = alice_web.get("/t/alice-health/sandbox/orders/?view=all")
+    takers = {group.who for group in page.context["history"]}
 
+    assert "Previous platform" in takers
     assert [(each.status_code, each.json()["code"]) for each in refused] == [
         (400, "order_is_history"),
         (400, "order_is_history"),
