@@ -103,7 +103,7 @@ def find_next_review(*, tenant: Tenant, member: str) -> Review | None:
     member: the actor's key.
     """
     is_free = Q(claimed_until__lte=timezone.now()) | (
-        # One that is assigned to somebody else is left to them.
+        # One that is assigned to another reviewer is left to them.
         Q(claimed_until=None) & (Q(claimed_by_key="") | Q(claimed_at__isnull=False))
     )
     rows = list_reviews_in_tab(

@@ -64,14 +64,14 @@ def add_audited_changes(
         subject=subject,
         subject_id=str(subject_id),
     )
-    told: set[int] = set()
+    causing: set[int] = set()
     all_steps = []
     for step in steps:
         causes = [entry for entry in entries if _is_cause(entry, step)]
-        told |= {entry.pk for entry in causes}
+        causing |= {entry.pk for entry in causes}
         requests = [entry.request_id for entry in causes if entry.request_id]
         all_steps.append(replace(step, request=requests[0] if requests else ""))
-    all_steps += [_build_step(entry) for entry in entries if entry.pk not in told]
+    all_steps += [_build_step(entry) for entry in entries if entry.pk not in causing]
     return sorted(all_steps, key=lambda step: step.at, reverse=True)
 
 

@@ -33,6 +33,11 @@ def read_own_batch(body: dict[str, Any], context: Context, provider: str) -> Rea
             continue
         resource = clean_text(given.get("resource"))
         origin = _read_origin(given)
+        if not isinstance(given.get("data"), list):
+            # A misspelled name must not pass for a batch of nothing.
+            batch.records += 1
+            batch.refuse(Where(resource, 0), resource or "batch", DropReason.BAD_ROW)
+            continue
         for index, element in enumerate(read_list(given, "data")):
             batch.records += 1
             named = element.get("external_id") if isinstance(element, dict) else ""

@@ -228,6 +228,7 @@ def test_our_own_push_tells_what_became_of_each_element(alice_tenant, user):
             {"resource": "weight", "data": [{"timestamp": "2026-03-08T10:00:00Z",
                                              "value": 71.5}]},
             {"resource": "mood", "data": [{}]},
+            {"resource": "floors_climbed", "samples": [{"value": 3}]},
             7,
         ],
     }  # fmt: skip
@@ -241,11 +242,12 @@ def test_our_own_push_tells_what_became_of_each_element(alice_tenant, user):
     path = f"/phone/uploads/{upload.uuid}"
     bearer = {"authorization": f"Bearer {token}"}
     told = Client().get(path, headers=bearer).json()
-    assert (told["status"], told["records"], told["refused"]) == ("stored", 6, 3)
+    assert (told["status"], told["records"], told["refused"]) == ("stored", 7, 4)
     assert told["unknown_types"] == {"mood": 1}
     assert [
         (each["list"], each["index"], each["reason"]) for each in told["refusals"]
     ] == [
+        ("floors_climbed", 0, "bad_row"),
         ("batches", 0, "bad_row"),
         ("steps", 1, "missing"),
         ("steps", 2, "value_error"),
