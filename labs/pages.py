@@ -9,10 +9,13 @@ from accounts.declarations.pages import (
     NavLink,
     PageContributions,
     Search,
+    UserColumn,
 )
 from accounts.states import Area
+from labs.queries.orders.order_list import count_orders_per_user
 from labs.queries.population import orders
 from labs.web.catalogue.palette import search_catalogue
+from labs.web.columns import LISTS
 from labs.web.inbound.overview import (
     build_unmatched_report_nav_count,
     build_unmatched_report_overview_item,
@@ -23,10 +26,10 @@ from labs.web.orders.overview import (
     build_orders_overview,
 )
 from labs.web.orders.palette import reopen_orders, search_orders_by_id
-from labs.web.orders.user_column import build_user_orders_column
 from labs.web.orders.user_record import build_user_record_part
 from labs.web.physicians.approvals import build_approvals_nav_count
 from portal.lib.translation import gettext_lazy
+from portal.ui.columns import Column
 
 # Further pages of the palette.
 _PLACES = (
@@ -210,7 +213,20 @@ PAGES = PageContributions(
         ),
     ),
     overview=(build_orders_overview, build_unmatched_report_overview_item),
-    user_columns=(build_user_orders_column,),
+    user_columns=(
+        UserColumn(
+            Column(
+                "orders",
+                gettext_lazy("Orders"),
+                "orders",
+                is_number=True,
+                is_down_first=True,
+            ),
+            Area.ORDERS,
+            count_orders_per_user,
+        ),
+    ),
+    lists=LISTS,
     first_steps=(
         FirstStep(
             rank=50,

@@ -13,10 +13,12 @@ from accounts.declarations.pages import (
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
 from users.queries.population import connections, users_with_info
+from users.web.columns import LISTS
 from users.web.users.overview import build_users_overview
 from users.web.users.palette import reopen_users, search_users_for_palette
 
 PAGES = PageContributions(
+    lists=LISTS,
     navigation=(
         NavLink(
             group=NavGroup.START,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from accounts.states import Area
     from accounts.web.requests import TenantRequest
+    from portal.ui.columns import Column, ListColumns
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +206,15 @@ class OverviewPart:
 
 @dataclass(frozen=True, slots=True)
 class UserColumn:
-    """A number beside each user of the users list; `numbers` by user key, 0 if absent.
+    """A number beside each user of the users list, for members who may read `area`.
 
-    `words` is the column's head, in lower case that of the file.
+    `count` returns the numbers by user key, of a tenant and these `user_keys`; 0 is
+    absent. The column's words are its head, in lower case that of the file.
     """
 
-    words: str
-    numbers: Mapping[int, int]
+    column: Column
+    area: Area
+    count: Callable[..., Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,8 +249,8 @@ class PageContributions:
     """All that one app contributes to pages that show several apps.
 
     `overview` are functions that return its parts of the overview. `user_columns`
-    return its columns of the users list for these user keys, None where the member may
-    not read them. `user_record` return its parts of a user's page.
+    are its columns of the users list. `user_record` return its parts of a user's page.
+    `lists` are the columns of its lists, from which members choose, or build them.
     """
 
     navigation: tuple[NavLink, ...] = ()
@@ -255,10 +258,9 @@ class PageContributions:
     searches: tuple[Search, ...] = ()
     overview: tuple[Callable[[TenantRequest], OverviewPart], ...] = ()
     first_steps: tuple[FirstStep, ...] = ()
-    user_columns: tuple[
-        Callable[[TenantRequest, Sequence[int]], UserColumn | None], ...
-    ] = ()
+    user_columns: tuple[UserColumn, ...] = ()
     user_record: tuple[Callable[[TenantRequest, RecordSpan], RecordPart], ...] = ()
+    lists: tuple[ListColumns | Callable[[], ListColumns], ...] = ()
 
 
 @cache
@@ -309,4 +311,21 @@ def list_first_steps() -> tuple[FirstStep, ...]:
             (step for app in list_page_contributions() for step in app.first_steps),
             key=lambda step: step.rank,
         )
+    )
+
+
+def find_list_columns(key: str) -> ListColumns | None:
+    """Return the columns of the list that has this key."""
+    lists = (
+        each() if callable(each) else each
+        for app in list_page_contributions()
+        for each in app.lists
+    )
+    return next((each for each in lists if each.key == key), None)
+
+
+def list_user_columns() -> tuple[UserColumn, ...]:
+    """Return the columns of the users list that apps contribute."""
+    return tuple(
+        column for app in list_page_contributions() for column in app.user_columns
     )

@@ -49,9 +49,11 @@ class Member(AbstractBaseUser, PermissionsMixin):
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
     device. `hidden_guides` names what no longer guides them on pages
-    (`accounts.operations.members.guides`). A session is good for one `session_round`:
-    the next ends them all. `email_confirmed_at` is when it was last shown that they
-    read mail to `email`; None: never, and they see no team until it is.
+    (`accounts.operations.members.guides`), `changed_columns` what they see
+    otherwise than usual, by list (`accounts.operations.members.columns`). A session is
+    good for one `session_round`: the next ends them all. `email_confirmed_at` is when
+    it was last shown that they read mail to `email`; None: never, and they see no team
+    until it is.
     """
 
     rules = TableRules(
@@ -73,6 +75,9 @@ class Member(AbstractBaseUser, PermissionsMixin):
     session_round = models.PositiveIntegerField(default=0, db_default=0)
     hidden_guides = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField()), blank=True
+    )
+    changed_columns = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True
     )
     email_confirmed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

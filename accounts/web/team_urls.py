@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.web import assistants, saved_views
+from accounts.web import assistants, columns, saved_views
 from accounts.web.api_keys import call_log, management_keys, public_keys
 from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
@@ -69,6 +69,7 @@ urlpatterns = [
     path(
         "members/view-as/stop/", viewing.stop_viewing_team_as_role, name="stop_viewing"
     ),
+    path("columns/", columns.choose_list_columns, name="columns"),
     path("views/save/", saved_views.save_list_view_page, name="save_view"),
     path("views/<str:view_id>/", saved_views.edit_saved_view_page, name="view"),
     path(

@@ -43,7 +43,7 @@ RIGHTS = {
     "-": (
         "home search team:save_view team:view team:delete_view team:profile"
         " team:password team:sign_out_elsewhere team:end_session team:stop_viewing"
-        " team:hide_guide team:use_browser_time_zone"
+        " team:columns team:hide_guide team:use_browser_time_zone"
     ),
     "team": (
         "team:members team:remove team:settings team:notifications"

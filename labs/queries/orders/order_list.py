@@ -30,6 +30,7 @@ from labs.states.order_queues import (
 from labs.states.orders import OrderTopLevelStatus, split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib.database import rows
+from portal.lib.database.sorting import SORTED_UP_TO, sort_newest
 from users.queries.numbers import find_records_by_number
 from users.queries.users.by_part import (
     find_users_by_part_of_id,
@@ -54,6 +55,7 @@ LATELY = timedelta(days=7)
 # A requisition is made within seconds; an order without one for so long is stuck.
 STUCK_AFTER = timedelta(hours=1)
 NO_RESULT = "none"
+NEWEST_FIRST = "-created_at"
 # Orders of more users than this are found by a join, not by the users' keys.
 _FEW_USERS = 500
 _SHOWN = (
@@ -88,7 +90,9 @@ class ListFilters:
 
     `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
     NO_RESULT. `created_from` is included, `created_until` is not. `text` is in an ID of
-    the order or its user, or in a number of a sample, lab or visit.
+    the order or its user, or in a number of a sample, lab or visit. `order_by` is a
+    path of Order, with a minus for downwards; but for the time of creation, the newest
+    SORTED_UP_TO are sorted by it.
     """
 
     work: WorkState = WorkState.ALL
@@ -103,7 +107,7 @@ class ListFilters:
     created_until: datetime | None = None
     user_uuid: UUID | None = None
     text: str = ""
-    oldest_first: bool = False
+    order_by: str = NEWEST_FIRST
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +147,7 @@ def list_orders(
     parts = _matching_parts(tenant, filters, per_status)
     if not parts:
         return ListedOrders([], 0, is_exact=True)
-    keys = _sort_keys(parts, "created_at")
-    sign = "" if filters.oldest_first else "-"
-    ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
-    ids = [key for _, key in ordered[offset : offset + limit]]
+    ids = _list_ids_in_order(tenant, parts, filters.order_by, offset, limit)
     if len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
     elif (known := _find_known_total(filters, per_status)) is not None:
@@ -257,6 +258,23 @@ def _load_listed_orders(
     return [found[pk] for pk in ids if pk in found]
 
 
+def _list_ids_in_order(
+    tenant: Tenant, parts: list[OrderQuerySet], order_by: str, offset: int, limit: int
+) -> list[UUID]:
+    if order_by.removeprefix("-") == "created_at":
+        sign = "-" if order_by.startswith("-") else ""
+        keys = _sort_keys(parts, "created_at")
+        ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
+        return [key for _, key in ordered[offset : offset + limit]]
+    newest = ("-created_at", "-id")
+    orders: QuerySet[Order, Any] = parts[0]
+    if len(parts) > 1:
+        keys = _sort_keys(parts, "created_at").order_by(*newest)[:SORTED_UP_TO]
+        orders = _live_orders(tenant).filter(pk__in=[key for _, key in keys])
+    found = sort_newest(orders, order_by=order_by, newest=newest)
+    return list(found.values_list("id", flat=True)[offset : offset + limit])
+
+
 def _sort_keys(
     parts: list[OrderQuerySet], at: str = "updated_at"
 ) -> QuerySet[Order, Any]:
@@ -309,7 +327,7 @@ def _find_known_total(
         stage=filters.stage,
         status=filters.status,
         method=filters.method,
-        oldest_first=filters.oldest_first,
+        order_by=filters.order_by,
     )
     if not per_status or filters != of_status or filters.work == WorkState.ATTENTION:
         return None

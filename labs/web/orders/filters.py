@@ -15,6 +15,7 @@ from labs.queries.orders.order_list import NO_RESULT, ListFilters
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import Stage, WorkState
 from labs.states.orders import Interpretation
+from labs.web.columns import ORDERS
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 PAGE_SIZES = (25, 50, 100, 500)
 DEFAULT_PAGE_SIZE = 50
-SORTS = ("-created_at", "created_at")
 PLATFORM = "platform"
 RESULTS = [*Interpretation.offered(), (NO_RESULT, gettext_lazy("None yet"))]
 # Days back from today, today among them.
@@ -53,7 +53,7 @@ class OrderFilterForm(forms.Form):
     until = forms.DateField(required=False)
     user = forms.UUIDField(required=False)
     q = forms.CharField(required=False, max_length=255)
-    sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
+    sort = forms.CharField(required=False, max_length=50)
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
         required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
@@ -80,7 +80,7 @@ class OrderListQuery:
     until: date | None = None
     user: UUID | None = None
     q: str = ""
-    sort: str = SORTS[0]
+    sort: str = ORDERS.sort
     offset: int = 0
     limit: int = DEFAULT_PAGE_SIZE
 
@@ -95,6 +95,7 @@ class OrderListQuery:
             **{
                 **values,
                 "tab": WorkState(values.get("tab", WorkState.ALL)),
+                "sort": ORDERS.read(values.get("sort", "")).sort,
                 "account": _parse_uuid(account),
                 "on_platform": account == PLATFORM,
             }
@@ -116,7 +117,7 @@ class OrderListQuery:
             created_until=_start_of_day(self.until, days=1),
             user_uuid=self.user,
             text=self.q.strip(),
-            oldest_first=self.sort == "created_at",
+            order_by=ORDERS.read(self.sort).order_by,
         )
 
     @property
@@ -149,7 +150,7 @@ class OrderListQuery:
             ("since", self.since and self.since.isoformat()),
             ("until", self.until and self.until.isoformat()),
             ("user", self.user),
-            ("sort", self.sort if self.sort != SORTS[0] else None),
+            ("sort", self.sort if self.sort != ORDERS.sort else None),
             ("limit", self.limit if self.limit != DEFAULT_PAGE_SIZE else None),
         ]
         return [(name, value) for name, value in search_parameters if value]

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
 from labs.queries.accounts import list_linked_lab_accounts
@@ -23,6 +24,7 @@ from labs.queries.orders.order_list import (
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, Stage, WorkState
 from labs.states.orders import split_order_status
+from labs.web.columns import ORDERS, USER_ORDERS
 from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_lab_account_name
 from labs.web.orders.filters import (
     DAY_PARAMETERS,
@@ -73,6 +75,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
     query = OrderListQuery.from_query(request.GET)
+    columns = read_list_columns(request, ORDERS)
     may_see_patients = request.rights.allow(Area.PATIENT_DETAILS)
     show_patients = request.method == "POST" and may_see_patients
     per_status = count_orders_per_status(tenant=request.tenant)
@@ -94,10 +97,12 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         "labs/orders.html",
         fragment="labs/_orders.html",
         asked=query,
+        columns=columns,
         views=views,
         rows=[build_order_row(order) for order in page.orders],
         pager=Pager(total=page.total, offset=query.offset, limit=query.limit),
         is_total_exact=page.is_exact,
+        is_sort_cut=columns.is_partial and not page.is_exact,
         page_sizes=PAGE_SIZES,
         tabs=_build_tabs(per_status, get_attention_order_count(request)),
         has_any=any(per_status.values()),
@@ -140,9 +145,10 @@ def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def show_user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
+    columns = read_list_columns(request, USER_ORDERS)
     page = list_orders(
         tenant=request.tenant,
-        filters=ListFilters(user_uuid=overview.user.uuid),
+        filters=ListFilters(user_uuid=overview.user.uuid, order_by=columns.order_by),
         limit=LATEST_OF_USER,
     )
     record_read(
@@ -158,6 +164,7 @@ def show_user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         section="users",
         tab="orders",
+        columns=columns,
         rows=[build_order_row(order) for order in page.orders],
         total=page.total,
     )

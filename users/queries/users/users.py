@@ -16,10 +16,12 @@ from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
+from portal.lib.database.sorting import SORTED_UP_TO, build_order
 from portal.lib.errors import NotFound
 from users.models import User, UserInfo
 from users.queries.sources.sources import (
     SourceRow,
+    count_connections_by_user,
     filter_live_connections,
     find_last_data_time_by_source,
     list_connections_by_user,
@@ -30,8 +32,9 @@ from users.queries.users.last_data import LAST_DATA_SORTS, filter_users_by_last_
 from users.states import Silence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import date, datetime
+    from typing import Any
 
     from django.db.models import QuerySet
 
@@ -43,7 +46,11 @@ COUNTED_UP_TO = 10_000
 SORTS = (
     *("created_on", "-created_on", "client_user_id", "-client_user_id"),
     *LAST_DATA_SORTS,
+    *("uuid", "-uuid", "fallback_time_zone", "-fallback_time_zone"),
+    *("number_of_sources", "-number_of_sources"),
 )
+_INDEXED = ("created_on", "client_user_id")
+_COUNTED = "number_of_sources"
 # What puts a list in order where its own sort can't choose who is in it.
 _NEWEST_FIRST = "-created_on"
 _COLUMNS = (
@@ -217,6 +224,7 @@ def search_users(
     window: str = "",
     silence: str = "",
     sort: str = _NEWEST_FIRST,
+    count: Callable[..., Mapping[int, int]] | None = None,
     offset: int = 0,
     limit: int = 50,
 ) -> UserPage:
@@ -231,7 +239,9 @@ def search_users(
 
     `last_data` (a LastData) and a sort by it look through the first COUNTED_UP_TO users
     that fit the rest, in the order of `sort` or else the newest: no index has when the
-    data of all came.
+    data of all came. Nor has one what the other SORTS are by: of those, the newest
+    SORTED_UP_TO are sorted. `count` returns a number of each user by user key, of a
+    `tenant` and `user_keys`; a `sort` that is none of SORTS is by it.
     """
     text = text.strip()
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
@@ -248,6 +258,8 @@ def search_users(
     # Who is silent of a source has it connected; asking twice costs three times that.
     if status or (provider and not Silence.known(silence)):
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
+    if sort.removeprefix("-") not in (*_INDEXED, "last_data"):
+        return _page_of_newest(users, tenant, last_data, sort, count, offset, limit)
     if last_data or sort in LAST_DATA_SORTS:
         return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
     is_exact = True
@@ -350,16 +362,66 @@ def _page_by_last_data(
     fitting = filter_users_by_last_data(
         tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
     )
-    shown = fitting[offset : offset + limit]
+    return _load_page(
+        tenant,
+        fitting[offset : offset + limit],
+        total=len(fitting),
+        among=None if is_whole else COUNTED_UP_TO,
+    )
+
+
+def _page_of_newest(
+    users: QuerySet[User],
+    tenant: Tenant,
+    last_data: str,
+    sort: str,
+    count: Callable[..., Mapping[int, int]] | None,
+    offset: int,
+    limit: int,
+) -> UserPage:
+    newest = users.order_by(*_order(_NEWEST_FIRST))
+    keys = list(newest.values_list("id", flat=True)[: SORTED_UP_TO + 1])
+    is_whole = len(keys) <= SORTED_UP_TO
+    keys = (
+        filter_users_by_last_data(
+            tenant=tenant, user_ids=keys[:SORTED_UP_TO], last_data=last_data, sort=""
+        )
+        if last_data
+        else keys[:SORTED_UP_TO]
+    )
+    if sort in SORTS and sort.removeprefix("-") != _COUNTED:
+        live: QuerySet[User, Any] = User.objects.for_tenant(tenant).live()
+        found = live.filter(id__in=keys).order_by(
+            build_order(sort), *_order(_NEWEST_FIRST)
+        )
+        shown = list(found.values_list("id", flat=True)[offset : offset + limit])
+    else:
+        numbers = (
+            count(tenant=tenant, user_keys=keys)
+            if count
+            else count_connections_by_user(tenant=tenant, user_keys=keys)
+        )
+        ranked = sorted(
+            keys, key=lambda key: numbers.get(key, 0), reverse=sort.startswith("-")
+        )
+        shown = ranked[offset : offset + limit]
+    return _load_page(
+        tenant, shown, total=len(keys), among=None if is_whole else SORTED_UP_TO
+    )
+
+
+def _load_page(
+    tenant: Tenant, shown: list[int], *, total: int, among: int | None
+) -> UserPage:
     live: QuerySet[User] = User.objects.for_tenant(tenant).live()
     columns = live.filter(id__in=shown).values_list(*UserRow._fields)
     by_key = {row[0]: UserRow(*row) for row in columns}
     return UserPage(
         users=[by_key[key] for key in shown if key in by_key],
         sources=list_connections_by_user(tenant=tenant, user_ids=shown),
-        total=len(fitting),
-        is_total_exact=is_whole,
-        among=None if is_whole else COUNTED_UP_TO,
+        total=total,
+        is_total_exact=among is None,
+        among=among,
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from portal.lib.translation import gettext_lazy
-from users.queries import SORTS
 from users.states import (
     ConnectionStatus,
     IngestionWindow,
@@ -17,6 +16,7 @@ from users.states import (
     ZoneRegion,
 )
 from users.wearables.providers import KNOWN
+from users.web.columns import build_users_columns
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -39,7 +39,7 @@ class UserFilterForm(forms.Form):
     silence = forms.ChoiceField(required=False, choices=Silence.offered)
     region = forms.ChoiceField(required=False, choices=ZoneRegion.offered)
     window = forms.ChoiceField(required=False, choices=IngestionWindow.offered)
-    sort = forms.ChoiceField(required=False, choices=[(sort, "") for sort in SORTS])
+    sort = forms.CharField(required=False, max_length=50)
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
         required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
@@ -75,7 +75,7 @@ class UserFilters:
             silence=cleaned.get("silence", ""),
             region=cleaned.get("region", ""),
             window=cleaned.get("window", ""),
-            sort=cleaned.get("sort") or DEFAULT_SORT,
+            sort=build_users_columns().read(cleaned.get("sort", "")).sort,
             offset=cleaned.get("offset") or 0,
             limit=cleaned.get("limit") or DEFAULT_PAGE_SIZE,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -9,9 +10,10 @@ from django.http import HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from accounts.declarations.pages import list_page_contributions
+from accounts.declarations.pages import list_user_columns
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
@@ -30,15 +32,17 @@ from users.states import (
     ZoneRegion,
 )
 from users.wearables.providers import KNOWN, find_provider
+from users.web.columns import build_users_columns
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date, datetime
 
     from django.http import HttpResponse
 
-    from accounts.declarations.pages import UserColumn
     from accounts.web.requests import TenantRequest
+    from portal.ui.columns import Column, ShownColumns
     from users.queries import SourceRow, UserRow
 
 _COLUMNS = (
@@ -60,12 +64,15 @@ def show_user_list(request: TenantRequest) -> HttpResponse:
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = UserFilters.read(request.GET)
+    columns = _read_columns(request)
     page = search_users(
-        **_wanted(request, filters), offset=filters.offset, limit=filters.limit
+        **_wanted(request, filters, columns),
+        offset=filters.offset,
+        limit=filters.limit,
     )
     keys = [user.id for user in page.users]
     last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
-    columns = _columns(request, keys)
+    counted = _count_columns(request, keys, columns)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -83,7 +90,7 @@ def show_user_list(request: TenantRequest) -> HttpResponse:
                 user,
                 [find_provider(source.provider) for source in page.sources[user.id]],
                 last_data.get(user.id),
-                _numbers(user, columns),
+                _numbers(user, counted),
             )
             for user in page.users
         ],
@@ -113,7 +120,8 @@ def show_user_list(request: TenantRequest) -> HttpResponse:
 @require_right(Area.USERS)
 def download_user_list(request: TenantRequest) -> HttpResponse:
     """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
-    conditions = _wanted(request, UserFilters.read(request.GET))
+    columns = _read_columns(request)
+    conditions = _wanted(request, UserFilters.read(request.GET), columns)
     fitting = search_users(**conditions, limit=1)
     if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:
         return render_page(
@@ -122,7 +130,7 @@ def download_user_list(request: TenantRequest) -> HttpResponse:
     page = search_users(**conditions, limit=COUNTED_UP_TO)
     keys = [user.id for user in page.users]
     last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
-    columns = _columns(request, keys)
+    counted = _count_columns(request, keys)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -131,11 +139,11 @@ def download_user_list(request: TenantRequest) -> HttpResponse:
     )
     return build_csv_download(
         name="users",
-        columns=(*_COLUMNS, *(column.words.lower() for column in columns)),
+        columns=(*_COLUMNS, *(column.words.lower() for column, _ in counted)),
         rows=(
             (
                 *_cells(user, page.sources[user.id], last_data.get(user.id)),
-                *(str(number) for _, number in _numbers(user, columns)),
+                *(str(number) for _, number in _numbers(user, counted)),
             )
             for user in page.users
         ),
@@ -161,7 +169,10 @@ def look_up_user(request: TenantRequest) -> HttpResponse:
     return render_page(request, "users/resolve.html", status=status, form=form)
 
 
-def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
+def _wanted(
+    request: TenantRequest, filters: UserFilters, columns: ShownColumns
+) -> dict[str, Any]:
+    by_key = {each.column.key: each.count for each in list_user_columns()}
     return {
         "tenant": request.tenant,
         "text": filters.q,
@@ -171,21 +182,44 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
         "silence": filters.silence,
         "region": filters.region,
         "window": filters.window,
-        "sort": filters.sort,
+        "sort": columns.order_by,
+        "count": by_key.get(columns.order_by.removeprefix("-")),
     }
 
 
-def _columns(request: TenantRequest, user_keys: list[int]) -> list[UserColumn]:
-    columns = [
-        build(request, user_keys)
-        for app in list_page_contributions()
-        for build in app.user_columns
+def _read_columns(request: TenantRequest) -> ShownColumns:
+    """Return the columns of the list without those that the member may not read."""
+    declared = build_users_columns()
+    barred = {
+        each.column.key
+        for each in list_user_columns()
+        if not request.rights.allow(each.area)
+    }
+    return read_list_columns(
+        request,
+        replace(
+            declared,
+            columns=tuple(c for c in declared.columns if c.key not in barred),
+        ),
+    )
+
+
+def _count_columns(
+    request: TenantRequest, user_keys: list[int], shown: ShownColumns | None = None
+) -> list[tuple[Column, Mapping[int, int]]]:
+    """Return the numbers of other apps' columns, of those shown or else all."""
+    return [
+        (each.column, each.count(tenant=request.tenant, user_keys=user_keys))
+        for each in list_user_columns()
+        if request.rights.allow(each.area)
+        and (shown is None or each.column.key in shown)
     ]
-    return [column for column in columns if column is not None]
 
 
-def _numbers(user: UserRow, columns: list[UserColumn]) -> list[tuple[str, int]]:
-    return [(column.words, column.numbers.get(user.id, 0)) for column in columns]
+def _numbers(
+    user: UserRow, counted: list[tuple[Column, Mapping[int, int]]]
+) -> list[tuple[str, int]]:
+    return [(column.words, numbers.get(user.id, 0)) for column, numbers in counted]
 
 
 def _cells(

@@ -20,6 +20,7 @@ from labs.queries.orders.order_list import (
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import Stage, WorkState
+from portal.lib.database import sorting
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 from tests.factories.users import make_user
@@ -92,7 +93,7 @@ def test_the_list_has_live_orders_of_the_tenant_the_newest_first(
     delete_user(user=gone, actor=ACTOR)
 
     assert listed(alice_tenant) == pks(two, one)
-    assert listed(alice_tenant, oldest_first=True) == pks(one, two)
+    assert listed(alice_tenant, order_by="created_at") == pks(one, two)
     assert count_orders_per_status(tenant=alice_tenant) == {one.status: 2}
 
 
@@ -323,3 +324,26 @@ def test_orders_are_counted_per_user(
     assert count_orders_per_user(tenant=alice_tenant, user_keys=[]) == {}
     for stranger in (alice_production, charlie_tenant):
         assert count_orders_per_user(tenant=stranger, user_keys=keys) == {}
+
+
+@pytest.mark.parametrize("is_attention", [False, True])
+def test_a_sort_without_index_sorts_the_newest_and_pages_exactly(
+    alice_tenant, place, monkeypatch, is_attention
+):
+    late = {"status": LOST} if is_attention else {}
+    late |= {"updated_at": NOW - timedelta(days=1)}
+    oldest = place(days=4, sample_id="a", **late)
+    second, third, newest = (
+        place(days=days, sample_id=sample, **late)
+        for days, sample in ((3, "c"), (2, "b"), (1, "d"))
+    )
+    work = WorkState.ATTENTION if is_attention else WorkState.ALL
+    wanted = {"work": work, "order_by": "sample_id"}
+    assert listed(alice_tenant, **wanted) == pks(oldest, third, second, newest)
+
+    for module in (sorting, order_list):
+        monkeypatch.setattr(module, "SORTED_UP_TO", 3)
+    down = {"work": work, "order_by": "-sample_id"}
+    assert listed(alice_tenant, **wanted) == pks(third, second, newest)
+    assert listed(alice_tenant, **down, limit=2) == pks(newest, second)
+    assert listed(alice_tenant, **down, offset=2, limit=2) == pks(third)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.labs import make_order
 from tests.factories.users import make_batch_arrival, make_regular_arrivals, make_user
 from users.models import User
 from users.operations.sources.sources import connect_source
@@ -79,6 +80,10 @@ def test_the_list_holds_no_user_of_another_tenant(
         ("last_data=none", ["other", "mbr_1"]),
         ("last_data=not_7_days&sort=client_user_id", ["mbr_1", "other"]),
         ("sort=-last_data", ["mbr_2", "other", "mbr_1"]),
+        ("sort=-sources", ["mbr_2", "other", "mbr_1"]),
+        ("sort=sources&last_data=none", ["other", "mbr_1"]),
+        ("sort=-zone", ["other", "mbr_2", "mbr_1"]),
+        ("sort=-orders", ["mbr_1", "other", "mbr_2"]),
         ("offset=2", ["mbr_1"]),
         ("offset=3", []),
     ],
@@ -88,6 +93,7 @@ def test_the_list_is_searched_filtered_sorted_and_paged(
 ):
     connect_source(user=three_users[1], actor=ACTOR, provider="oura")
     make_batch_arrival(three_users[1], "oura", timezone.now() - timedelta(days=2))
+    make_order(tenant=three_users[0].tenant, user=three_users[0])
 
     assert ids_on(alice_web.get(f"{LIST}?{query}")) == found
 
