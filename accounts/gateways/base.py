@@ -41,7 +41,8 @@ class Client:
 class Provider:
     """A provider's metadata (OpenID Connect Discovery 1.0, 3).
 
-    `takes_basic`: the secret goes into a header, else into the form.
+    `takes_basic`: the secret goes into a header, else into the form. `names_itself`:
+    its answers to a browser say whose they are (RFC 9207).
     """
 
     issuer: str
@@ -51,6 +52,7 @@ class Provider:
     userinfo_url: str
     takes_basic: bool
     algorithms: tuple[str, ...]
+    names_itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from urllib.parse import quote, urlencode
 import jwt
 from django.conf import settings
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 
 from accounts.gateways.base import (
     Claims,
@@ -45,6 +47,12 @@ _ALGORITHMS = (
     *("ES256", "ES384", "ES512", "EdDSA"),
 )
 _REQUIRED = ["iss", "sub", "aud", "exp", "iat", "nonce"]
+_EMAIL_MAX_LENGTH = 254  # RFC 5321, 4.5.3.1.3
+# What a library meets in a header, claim or key that its author made to break it.
+_UNREADABLE = (
+    *(jwt.PyJWTError, ArithmeticError, AttributeError, LookupError),
+    *(RecursionError, TypeError, ValueError),
+)
 
 
 def check_provider_address_is_public(url: str) -> None:
@@ -172,11 +180,12 @@ def verify_id_token(
             issuer=provider.issuer,
             audience=client.client_id,
             leeway=LEEWAY_S,
-            options={"require": _REQUIRED},
+            # Of RSA 2048 bits (RFC 7518, 3.3).
+            options={"require": _REQUIRED, "enforce_minimum_key_length": True},
         )
-    except jwt.PyJWTError as error:
+    except _UNREADABLE as error:
         raise NotVouched(type(error).__name__) from None
-    if not hmac.compare_digest(str(document["nonce"]).encode(), nonce.encode()):
+    if not hmac.compare_digest(_read_text(document, "nonce").encode(), nonce.encode()):
         raise NotVouched("nonce")
     is_for_several = isinstance(document["aud"], list) and len(document["aud"]) > 1
     if (is_for_several or "azp" in document) and document.get(
@@ -203,6 +212,8 @@ def _parse_provider(issuer: str, document: Mapping[str, Any]) -> Provider:
         "token_endpoint_auth_methods_supported", ["client_secret_basic"]
     )
     signed = document.get("id_token_signing_alg_values_supported", ["RS256"])
+    if not isinstance(methods, list) or not isinstance(signed, list):
+        raise ProviderUnavailable("metadata")
     return Provider(
         issuer=own,
         sign_in_url=str(document["authorization_endpoint"]),
@@ -211,20 +222,48 @@ def _parse_provider(issuer: str, document: Mapping[str, Any]) -> Provider:
         userinfo_url=str(document.get("userinfo_endpoint", "")),
         takes_basic="client_secret_post" not in methods,
         algorithms=tuple(name for name in _ALGORITHMS if name in signed),
+        names_itself=document.get("authorization_response_iss_parameter_supported")
+        is True,
     )
 
 
 def _parse_claims(document: Mapping[str, Any]) -> Claims:
     verified = document.get("email_verified")
     at = document.get("auth_time")
+    email = _read_text(document, "email").strip().lower()
+    try:
+        validate_email(email)
+    except ValidationError:
+        email = ""
     return Claims(
-        subject=str(document["sub"]),
-        email=str(document.get("email") or "").strip().lower(),
-        # Some write it as text.
-        email_verified=None if verified is None else verified in (True, "true"),
-        name=str(document.get("name") or "").strip(),
+        subject=_read_text(document, "sub"),
+        email=email if len(email) <= _EMAIL_MAX_LENGTH else "",
+        # Some write it as text. What says neither is no yes.
+        email_verified=None
+        if verified is None
+        else verified is True or verified == "true",
+        name=_read_text(document, "name").strip(),
         auth_time=at if type(at) is int else None,
     )
+
+
+def _read_text(document: Mapping[str, Any], name: str) -> str:
+    """Return a text of the document; empty if it is none, or none that is stored.
+
+    JSON may name half a letter, which has no bytes, and NUL, which PostgreSQL refuses.
+    """
+    text = document.get(name)
+    if not isinstance(text, str) or "\0" in text:
+        return ""
+    return text if text.isascii() or _has_bytes(text) else ""
+
+
+def _has_bytes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _find_key(

@@ -123,9 +123,9 @@ class OpenIdProvider:
 
 
 @contextmanager
-def serve_openid():
+def serve_openid(kind: type[OpenIdProvider] = OpenIdProvider):
     """The provider, listening on a port of its own."""
-    provider = OpenIdProvider()
+    provider = kind()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -190,8 +190,10 @@ def _fetch_claims(
     """Return the provider's claims. Raises: ProviderFailed, AddressRefused."""
     deadline = compute_openid_call_deadline()
     provider = find_openid_provider_metadata(single_sign_on.issuer, deadline=deadline)
-    # RFC 9207: who answers may say so, and then it has to be who was asked.
-    if request.GET.get("iss", provider.issuer) != provider.issuer:
+    # RFC 9207, 2.4: who answers may say so, and then it has to be who was asked. One
+    # whose metadata says that it does has to.
+    unsaid = None if provider.names_itself else provider.issuer
+    if request.GET.get("iss", unsaid) != provider.issuer:
         raise NotVouched("iss")
     claims = exchange_code_for_openid_claims(
         provider,
