@@ -310,7 +310,12 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
     "authenticate": "accounts.web.sign_in.second_factor.CodeForm",
     "reauthenticate": "accounts.web.sign_in.second_factor.ConfirmingCodeForm",
+    "authenticate_webauthn": "accounts.web.sign_in.passkeys.PasskeyAfterPasswordForm",
+    "login_webauthn": "accounts.web.sign_in.passkeys.PasskeySignInForm",
+    "reauthenticate_webauthn": "accounts.web.sign_in.passkeys.ConfirmingPasskeyForm",
 }
+# A touch alone proves nobody, also after a password and to confirm.
+MFA_WEBAUTHN_USER_VERIFICATION = "required"
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"
 MFA_RECOVERY_CODES_SHOW_ONCE = True

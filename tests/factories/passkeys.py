@@ -41,6 +41,8 @@ class Device:
         self.key = generate_private_key(SECP256R1())
         self.id = secrets.token_bytes(16)
         self.user_handle = ""
+        self.count = 0  # of its signatures; most that devices share never count
+        self.kind = "webauthn.get"
 
     def create(self, options: dict[str, Any]) -> str:
         """What a browser posts for a new passkey."""
@@ -66,9 +68,9 @@ class Device:
         """What a browser posts to sign in, or to confirm."""
         asked = options["publicKey"]
         data = AuthenticatorData.create(
-            sha256(asked["rpId"].encode()).digest(), self.flags, 1
+            sha256(asked["rpId"].encode()).digest(), self.flags, self.count
         )
-        client = self._client_data("webauthn.get", asked["challenge"])
+        client = self._client_data(self.kind, asked["challenge"])
         signed = self.key.sign(data + sha256(client).digest(), ECDSA(SHA256()))
         return self._credential(
             {

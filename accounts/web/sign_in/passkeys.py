@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from allauth.account.models import Login
 from allauth.account.utils import get_next_redirect_url
+from allauth.core import context
+from allauth.mfa.adapter import get_adapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
 from allauth.mfa.webauthn.internal import auth, flows
 from allauth.mfa.webauthn.views import (
     AddWebAuthnView,
@@ -27,6 +35,8 @@ from django.urls import reverse_lazy
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 
+from accounts.operations.sign_in.passkeys import is_next_passkey_signature
+from accounts.operations.sign_in.sessions import record_wrong_second_factor
 from accounts.web.sign_in.second_factor import (
     mark_second_factor_as_given,
     remember_page_after_sign_in,
@@ -54,6 +64,37 @@ class PasskeyNameForm(EditWebAuthnForm):
         max_length=NAME_MAX_LENGTH,
         error_messages={"required": gettext_lazy("Enter a name.")},
     )
+
+
+class _CountedPasskeyMixin:
+    """Refuse a signature that a copy of the passkey made, or may have made."""
+
+    cleaned_data: dict[str, Any]
+
+    def clean_credential(self) -> Authenticator:
+        given = self.cleaned_data["credential"]
+        passkey: Authenticator = super().clean_credential()  # type: ignore[misc]  # of the form beside it
+        signed = auth.parse_authentication_response(given).response.authenticator_data
+        if not is_next_passkey_signature(passkey=passkey, count=signed.counter):
+            record_wrong_second_factor(
+                member=passkey.user,
+                address=context.request.META.get("REMOTE_ADDR") or None,
+                kind="passkey",
+            )
+            raise get_adapter().validation_error("incorrect_code")
+        return passkey
+
+
+class PasskeyAfterPasswordForm(_CountedPasskeyMixin, AuthenticateWebAuthnForm):
+    """The passkey asked for after the password."""
+
+
+class PasskeySignInForm(_CountedPasskeyMixin, LoginWebAuthnForm):
+    """A passkey that signs in alone."""
+
+
+class ConfirmingPasskeyForm(_CountedPasskeyMixin, ReauthenticateWebAuthnForm):
+    """A passkey that confirms a member's identity."""
 
 
 class AddPasskey(AddWebAuthnView):

@@ -142,6 +142,11 @@ class ActivateAuthenticatorApp(ActivateTOTPView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
+        app = Authenticator.objects.get(
+            user=cast("Member", self.request.user), type=Authenticator.Type.TOTP
+        )
+        # Counts the code as used: it signs nobody else in (RFC 6238, 5.2).
+        app.wrap().validate_code(form.cleaned_data["code"])
         mark_second_factor_as_given(self.request, str(Authenticator.Type.TOTP))
         return response
 
