@@ -35,7 +35,7 @@ from portal.lib.secrets import encryption
 from portal.lib.tenancy import ALL_TENANTS, across_tenants
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from contextlib import AbstractContextManager
 
 FORMAT = 1
@@ -279,12 +279,11 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _unpack(source: IO[bytes], scratch: Path) -> Manifest:
-    seen = {}
+    seen: dict[str, str] = {}
     try:
         with tarfile.open(fileobj=source, mode="r|") as tar:
             for member in tar:
-                if not member.isreg():
-                    raise BackupFailed("the file holds more than plain files")
+                _check_member(member, scratch, known=seen)
                 tar.extract(member, scratch, filter="data")
                 if member.name.startswith(f"{FILES}/"):
                     with (scratch / member.name).open("rb") as opened:
@@ -300,6 +299,24 @@ def _unpack(source: IO[bytes], scratch: Path) -> Manifest:
     if seen != manifest.files or not (scratch / DUMP).exists():
         raise BackupFailed("files are missing from the backup, or were changed")
     return manifest
+
+
+def _check_member(
+    member: tarfile.TarInfo, scratch: Path, known: Container[str]
+) -> None:
+    """Refuse what `create_backup` does not write, before a byte of it is unpacked.
+
+    Of a sparse file a few bytes say that it is an exabyte; a name that is spelled in
+    another way, or twice, would escape the manifest's hashes.
+    """
+    if not member.isreg() or member.issparse():
+        raise BackupFailed("the file holds more than plain files")
+    parts = member.name.split("/")
+    is_ours = member.name in (DUMP, MANIFEST) or parts[0] == FILES
+    if not is_ours or {"", ".", ".."} & set(parts) or member.name in known:
+        raise BackupFailed("the file holds names that no backup has")
+    if member.size > shutil.disk_usage(scratch).free:
+        raise BackupFailed("the disk of VAR_DIR has too little room for the backup")
 
 
 def _check_keys(manifest: Manifest) -> None:

@@ -13,6 +13,7 @@ import json
 import socket
 from base64 import urlsafe_b64encode
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
@@ -50,8 +51,8 @@ KEY_OF_FORGER = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(FORGER.public_key()
 class HostileProvider(OpenIdProvider):
     """`forge` makes the token of its claims, `answers` stand in for paths' own."""
 
-    forge = None
-    answers: dict = {}
+    forge: Any = None
+    answers: Any = {}
 
     def token(self, asked):
         honest = super().token(asked)

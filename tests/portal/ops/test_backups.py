@@ -115,6 +115,37 @@ def rewritten(path, change):
     return changed
 
 
+def hostile_members(outside):
+    """What nobody's backup begins with, each as bytes of a tar."""
+
+    def member(name, kind=tarfile.REGTYPE, size=0, **more):
+        made = tarfile.TarInfo(name)
+        made.type, made.size = kind, size
+        for key, value in more.items():
+            setattr(made, key, value)
+        return made
+
+    exabyte = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    exabyte |= {"GNU.sparse.name": "files/uploads/s", "GNU.sparse.realsize": "1" * 18}
+    link = {"linkname": str(outside)}
+    for made in (
+        member("files/uploads/../../../escaped"),
+        member(str(outside)),
+        member(f"files/uploads/{outside}"),
+        member("./files/uploads/unhashed"),
+        member("files//uploads/unhashed"),
+        member("elsewhere/unhashed"),
+        member("files/uploads/link", tarfile.SYMTYPE, **link),
+        member("files/uploads/link", tarfile.LNKTYPE, **link),
+        member("files/uploads/device", tarfile.CHRTYPE),
+        member("files/uploads/pipe", tarfile.FIFOTYPE),
+        member("files/uploads/folder", tarfile.DIRTYPE),
+        member("files/uploads/large", size=2**60),
+        member("files/uploads/s", size=512, pax_headers=exabyte),
+    ):
+        yield made.tobuf(tarfile.PAX_FORMAT) + b"0\n".ljust(min(made.size, 512), b"\0")
+
+
 def test_a_restored_installation_is_the_one_that_was_backed_up(
     installation, elsewhere, bucket_server, tmp_path
 ):
@@ -175,10 +206,11 @@ def test_what_can_not_be_restored_whole_is_not_begun(
         backup, lambda member, data: None if member.name == report else data
     )
     refusal(lacking)
-    with tarfile.open(tmp_path / "escaping.tar", "w") as tar:
-        member = tarfile.TarInfo("files/uploads/../../../escaped")
-        tar.addfile(member, BytesIO())
-    refusal(tmp_path / "escaping.tar")
+    for at, member in enumerate(hostile_members(tmp_path / "escaped")):
+        hostile = tmp_path / f"hostile{at}.tar"
+        hostile.write_bytes(member + backup.read_bytes())
+        # Not because of what follows it, nor because it can't be read.
+        assert "not all of one" not in refusal(hostile), at
     with override_settings(SECRET_KEY="another" * 10):
         refusal(backup)
 
