@@ -74,7 +74,8 @@ ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Member"
-# Every text that people see is in the English catalogue; what patients see, in all.
+# Every text that people see is in the English catalogue; what patients and members
+# see, in all.
 LANGUAGE_CODE = "en"
 LANGUAGES = [
     ("en", "English"),
@@ -83,7 +84,11 @@ LANGUAGES = [
     ("fr", "Français"),
     ("pt-br", "Português"),
 ]
+# Those whose catalogue is whole: members' pages and mails are in one of them.
+MEMBER_LANGUAGES = ["en"]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+# Numbers and form fields as machines read them, whatever the language of the page.
+FORMAT_MODULE_PATH = "portal.formats"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -120,6 +125,10 @@ API_PREFIXES = (
 )
 # Pages of people without an account: in the language of their browser.
 PATIENT_PREFIXES = ("/connect/", "/shl/", "/requisition/")
+# For developers and operators, who read English as the API and the logs are.
+ENGLISH_PREFIXES = (
+    *("/docs/", "/api/", "/admin/", "/courier/", "/push/", "/phone", "/texts/"),
+)
 MIDDLEWARE = [
     "portal.lib.web.proxies.TrustedProxyMiddleware",
     "portal.lib.web.request_ids.RequestIdMiddleware",
@@ -127,11 +136,12 @@ MIDDLEWARE = [
     "portal.http.headers.SecurityHeadersMiddleware",
     "portal.http.middleware.WhiteNoiseMiddleware",
     "portal.http.middleware.CSPMiddleware",
-    "portal.http.middleware.PatientLanguageMiddleware",
+    "portal.http.middleware.BrowserLanguageMiddleware",
     "portal.http.middleware.SessionMiddleware",
     "portal.http.middleware.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "portal.http.middleware.AuthenticationMiddleware",
+    "portal.http.middleware.MemberLanguageMiddleware",
     "portal.http.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.http.middleware.HtmxMiddleware",

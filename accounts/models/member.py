@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.states import Theme
+from portal.lib.languages import LANGUAGE_MAX_LENGTH
 from portal.lib.table_rules import TableRules, declare_table_rules
 from portal.lib.translation import gettext_lazy
 
@@ -48,12 +49,12 @@ class Member(AbstractBaseUser, PermissionsMixin):
     """A person who signs in by email address; operators have `is_staff`.
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
-    device. `hidden_guides` names what no longer guides them on pages
-    (`accounts.operations.members.guides`), `changed_columns` what they see
-    otherwise than usual, by list (`accounts.operations.members.columns`). A session is
-    good for one `session_round`: the next ends them all. `email_confirmed_at` is when
-    it was last shown that they read mail to `email`; None: never, and they see no team
-    until it is.
+    device. `language` is a code of LANGUAGES; empty: their browser's. `hidden_guides`
+    names what no longer guides them on pages (`accounts.operations.members.guides`),
+    `changed_columns` what they see otherwise than usual, by list
+    (`accounts.operations.members.columns`). A session is good for one `session_round`:
+    the next ends them all. `email_confirmed_at` is when it was last shown that they
+    read mail to `email`; None: never, and they see no team until it is.
     """
 
     rules = TableRules(
@@ -70,6 +71,9 @@ class Member(AbstractBaseUser, PermissionsMixin):
     time_zone = models.CharField(max_length=64, blank=True, default="", db_default="")
     theme = models.CharField(
         max_length=5, blank=True, choices=Theme.choices, default="", db_default=""
+    )
+    language = models.CharField(
+        max_length=LANGUAGE_MAX_LENGTH, blank=True, default="", db_default=""
     )
     shortcuts_enabled = models.BooleanField(default=True, db_default=True)
     session_round = models.PositiveIntegerField(default=0, db_default=0)

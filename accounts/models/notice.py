@@ -63,7 +63,8 @@ class NoticeChoices(TenantOwned):
 class Notice(TenantOwned):
     """An event, unique by `key` within its kind.
 
-    `words` is a sentence that names no user; `path` is the page that tells more. One
+    `words` is an English sentence that names no user, `sentence` the same for other
+    languages (`portal.lib.sentences`); `path` is the page that tells more. One
     that `is_late` says that something has waited too long. With `only_for` it is of
     that member alone.
     """
@@ -78,6 +79,9 @@ class Notice(TenantOwned):
 
     kind = models.CharField(max_length=30, choices=NoticeKind.choices)
     key = models.CharField(max_length=100)
+    sentence = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True
+    )
     words = models.CharField(max_length=WORDS_MAX_LENGTH)
     path = models.CharField(max_length=300)
     is_late = models.BooleanField(default=False)

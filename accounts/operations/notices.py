@@ -12,11 +12,12 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, NoticeMail
 from accounts.operations.audit.entries import record_change
+from accounts.queries.languages import get_mail_language
 from accounts.queries.notices import (
     NoticePreferences,
     build_notice_recipient,
@@ -35,13 +36,16 @@ from accounts.states import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.jobs.jobs import enqueue_job
+from portal.lib.sentences import StoredSentence, read_sentence
 from portal.lib.web.links import build_absolute_url, get_public_host
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
     from uuid import UUID
 
     from accounts.models import Tenant
+    from accounts.queries.notices import Recipient
     from portal.lib.actor import Actor
 
 MAIL_JOB = "accounts.mail_notices"
@@ -66,7 +70,7 @@ class NoticeEvent:
 
     kind: NoticeKind
     key: str
-    words: str
+    words: StoredSentence | str
     path: str
     is_late: bool = False
     only_for_id: UUID | None = None
@@ -174,7 +178,7 @@ def _create_copies(
         key=event.key,
         defaults={
             "tenant": tenant,
-            "words": event.words,
+            **_store_words(event.words),
             "path": event.path,
             "is_late": event.is_late,
             "only_for_id": event.only_for_id,
@@ -209,6 +213,18 @@ def _create_copies(
         )
     NoticeCopy.objects.for_tenant(tenant).bulk_create(copies, ignore_conflicts=True)
     return now
+
+
+def _store_words(words: StoredSentence | str) -> dict[str, object]:
+    if isinstance(words, str):
+        return {"words": words}
+    return {"words": words.write_in_english(), "sentence": words.to_json()}
+
+
+def _write_words(notice: Notice) -> str:
+    """Write a notice in the language of its reader."""
+    sentence = read_sentence(notice.sentence)
+    return notice.words if sentence is None else sentence.write()
 
 
 def enqueue_due_notice_mails(*, at: datetime) -> int:
@@ -294,43 +310,8 @@ def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
     ]
     is_sent = bool(notices_sent) and membership.member.is_active
     if is_sent:
-        sections = [
-            (
-                kind.label,
-                [
-                    (
-                        _moment(each.at, recipient.zone),
-                        each.words,
-                        build_absolute_url(each.path),
-                    )
-                    for each in notices_sent
-                    if each.kind == kind
-                ],
-            )
-            for kind in NoticeKind
-        ]
-        link = build_notice_settings_link(tenant)
-        context = {
-            "team": tenant.team.name,
-            "environment": tenant.get_environment_display(),
-            "is_sandbox": tenant.is_sandbox,
-            "is_digest": mail.day is not None,
-            "day": mail.day and f"{mail.day.day} {mail.day:%b %Y}",
-            "number": len(notices_sent),
-            "only_words": notices_sent[0].words.rstrip("."),
-            "sections": [each for each in sections if each[1]],
-            "settings_link": link,
-        }
-        subject = render_to_string("accounts/email/notices_subject.txt", context)
-        message = EmailMessage(
-            subject=" ".join(subject.split()),
-            body=render_to_string("accounts/email/notices_message.txt", context),
-            to=[membership.member.email],
-            headers={
-                "Message-ID": f"<notices-{mail.pk}@{get_public_host()}>",
-                "List-Unsubscribe": f"<{link}>",
-            },
-        )
+        with translation.override(get_mail_language(membership.member)):
+            message = _build_mail(tenant, mail, recipient, notices_sent)
         try:
             message.send()
         except (OSError, SMTPException):
@@ -338,6 +319,49 @@ def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
             raise MailRefused from None
     mails.update(sent_at=timezone.now())
     return is_sent
+
+
+def _build_mail(
+    tenant: Tenant, mail: NoticeMail, recipient: Recipient, notices_sent: list[Notice]
+) -> EmailMessage:
+    """Write the mail of some notices in the language of its reader."""
+    sections = [
+        (
+            kind.label,
+            [
+                (
+                    _moment(each.at, recipient.zone),
+                    _write_words(each),
+                    build_absolute_url(each.path),
+                )
+                for each in notices_sent
+                if each.kind == kind
+            ],
+        )
+        for kind in NoticeKind
+    ]
+    link = build_notice_settings_link(tenant)
+    context = {
+        "team": tenant.team.name,
+        "environment": tenant.get_environment_display(),
+        "is_sandbox": tenant.is_sandbox,
+        "is_digest": mail.day is not None,
+        "day": write_date(mail.day, "j M Y"),
+        "number": len(notices_sent),
+        "only_words": _write_words(notices_sent[0]).rstrip("."),
+        "sections": [each for each in sections if each[1]],
+        "settings_link": link,
+    }
+    subject = render_to_string("accounts/email/notices_subject.txt", context)
+    return EmailMessage(
+        subject=" ".join(subject.split()),
+        body=render_to_string("accounts/email/notices_message.txt", context),
+        to=[recipient.membership.member.email],
+        headers={
+            "Message-ID": f"<notices-{mail.pk}@{get_public_host()}>",
+            "List-Unsubscribe": f"<{link}>",
+        },
+    )
 
 
 @transaction.atomic
@@ -374,8 +398,7 @@ def build_notice_settings_link(tenant: Tenant) -> str:
 
 
 def _moment(at: datetime, zone: tzinfo) -> str:
-    local = at.astimezone(zone)
-    return f"{local.day} {local:%b, %H:%M %Z}"
+    return write_date(at.astimezone(zone), "j M, H:i T")
 
 
 def _plain(value: object) -> object:

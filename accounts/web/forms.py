@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.core.validators import RegexValidator, URLValidator
 from django.forms.utils import flatatt
 from django.utils.html import format_html, format_html_join
@@ -25,7 +26,7 @@ from accounts.models.team import (
 )
 from accounts.operations.api_keys.api_keys import OVERLAPS
 from accounts.states import CheckMode, ReportCheck, Role, Theme
-from portal.lib.languages import LANGUAGE_NAMES
+from portal.lib.languages import LANGUAGE_NAMES, is_member_language
 from portal.lib.periods import list_time_zones
 from portal.lib.translation import gettext_lazy
 
@@ -233,7 +234,9 @@ class _PageAddress(forms.URLField):
         super().__init__(required=False, assume_scheme="https")
         # In place of Django's own, which takes ftp as well.
         self.validators = [
-            URLValidator(schemes, message=_("Enter a URL that starts with https://."))
+            URLValidator(
+                schemes, message=gettext_lazy("Enter a URL that starts with https://.")
+            )
         ]
 
 
@@ -353,14 +356,21 @@ class BehaviourForm(forms.Form):
         return {k: v for k, v in stored.items() if k not in kept or v is not None}
 
 
+def _list_own_languages() -> list[tuple[str, str]]:
+    """Offer each language under its own name, for whoever reads no other."""
+    known = [each for each in settings.LANGUAGES if is_member_language(each[0])]
+    return [("", _("Match browser")), *known]
+
+
 class ProfileForm(forms.Form):
-    """A member's name, time zone, theme and shortcuts."""
+    """A member's name, time zone, language, theme and shortcuts."""
 
     name = forms.CharField(
         max_length=PERSON_MAX_LENGTH,
         error_messages={"required": gettext_lazy("Enter your name.")},
     )
     time_zone = forms.ChoiceField(required=False, widget=ZoneSelect)
+    language = forms.ChoiceField(required=False, choices=_list_own_languages)
     theme = forms.ChoiceField(
         required=False,
         choices=[("", gettext_lazy("Match device")), *Theme.choices],

@@ -13,6 +13,7 @@ from exchange.resources.datatypes import (
     drop_empty,
 )
 from exchange.resources.matching import Kind, Param
+from portal.lib.english import in_english
 from users.queries.population import devices
 from users.states import SourceType
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from users.models import Device
 
 
+@in_english
 def build_devices(tenant: Tenant, rows: Sequence[Device]) -> list[list[Json]]:
     """Build the Device of each row."""
     return [[_build_device(row)] for row in rows]

@@ -14,6 +14,7 @@ from exchange.resources.datatypes import (
     drop_empty,
 )
 from exchange.resources.matching import Kind, Param
+from portal.lib.english import in_english
 from users.queries.population import users_with_info
 from users.states import Ethnicity, Race
 
@@ -39,6 +40,7 @@ _ETHNICITIES = {
 _GENDERS = {"female", "male", "other", "unknown"}
 
 
+@in_english
 def build_patients(tenant: Tenant, users: Sequence[User]) -> list[list[Json]]:
     """Build the Patient of each user."""
     return [[_build_patient(user)] for user in users]

@@ -21,6 +21,7 @@ from exchange.resources.datatypes import (
 from exchange.resources.matching import Kind, Param
 from labs.queries.population import current_samples
 from labs.states.catalogue import SampleType
+from portal.lib.english import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,11 +40,13 @@ _TYPES = {
 }
 
 
+@in_english
 def build_specimen_id(order: Order, sample_id: str) -> str:
     """Return the id of a sample, the same in every version of an order's results."""
     return f"specimen-{order.pk.hex}-{hash_id_part(sample_id)}"
 
 
+@in_english
 def build_specimens(tenant: Tenant, rows: Sequence[SampleData]) -> list[list[Json]]:
     """Build the Specimen of each sample."""
     return [[_build_specimen(row)] for row in rows]

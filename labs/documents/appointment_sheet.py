@@ -17,6 +17,7 @@ from labs.documents.typeface import (
     break_text_into_lines,
     measure_text_width,
 )
+from portal.lib.english import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,6 +62,7 @@ class AppointmentDetails:
     changes: int = 0
 
 
+@in_english
 def render_appointment_page(appointment: AppointmentDetails, *, patient: str) -> Sheet:
     """Render the patient's page; `patient` is the full name."""
     sheet = Sheet(

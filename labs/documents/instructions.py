@@ -12,6 +12,7 @@ from labs.documents.guides import get_collection_guide
 from labs.documents.sheet import MARGIN, WIDTH, Sheet
 from labs.documents.typeface import BOLD, break_text_into_lines, measure_text_width
 from labs.states.catalogue import CollectionMethod, SampleType
+from portal.lib.english import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ class OrderNumbers:
     sample_id: str
 
 
+@in_english
 def render_collection_instructions(
     panel: LabTest, *, of: OrderNumbers | None = None
 ) -> bytes:

@@ -19,6 +19,7 @@ from labs.documents.typeface import (
     replace_unprintable_characters,
 )
 from portal.lib.choices import OpenChoices
+from portal.lib.english import in_english
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class LabelStock(OpenChoices):
     ROLL = "roll", "Label printer, one label at a time (2 5/8 by 1 inch)"
 
 
+@in_english
 def render_specimen_labels(
     order: Order,
     *,

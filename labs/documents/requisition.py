@@ -26,6 +26,7 @@ from labs.documents.typeface import (
 )
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
+from portal.lib.english import in_english
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def render_requisition_pdf(content: RequisitionContent) -> bytes:
     return render_requisition(content).to_pdf()
 
 
+@in_english
 def render_requisition(content: RequisitionContent) -> Sheet:
     """Render the requisition of an order loaded by orders_with_details.
 

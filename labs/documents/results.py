@@ -19,6 +19,7 @@ from labs.documents.typeface import BOLD, REGULAR, break_text_into_lines
 from labs.states.catalogue import ResultType, SampleType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
+from portal.lib.english import in_english
 from portal.lib.units import format_unit
 from portal.ui.charts import RANGE_BAR_WIDTH, compute_reference_range_bar
 from users.states import Gender
@@ -62,6 +63,7 @@ class ReportContent:
     url: str
 
 
+@in_english
 def render_results_pdf(content: ReportContent) -> bytes:
     """Render the result report of an order or transaction.
 

@@ -24,6 +24,7 @@ from labs.states.orders import (
 from labs.states.physicians import ApprovalStatus
 from labs.states.turnaround import get_result_lateness
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 from portal.ui.parts import Happening
 from portal.ui.pills import find_status_pill
 
@@ -369,7 +370,7 @@ def _build_stage(
 
 
 def _format_day(value: date) -> str:
-    return f"{value.day} {value:%b %Y}"
+    return write_date(value, "j M Y")
 
 
 def _build_history_step(event: OrderEvent, *, is_last: bool) -> Happening:

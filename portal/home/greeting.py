@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext as _
 
+from portal.ui.dates import write_date
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -37,5 +39,5 @@ def greet_member(*, member: Member, team: Team, now: datetime) -> Greeting:
         words=_("%(greeting)s, %(name)s") % {"greeting": words, "name": member.name}
         if member.name
         else words,
-        day=f"{there:%A} {there.day} {there:%B}",
+        day=write_date(there, "l j F"),
     )

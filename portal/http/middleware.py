@@ -18,7 +18,8 @@ from django_htmx.middleware import HtmxMiddleware as _Htmx
 from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
 
 from accounts.web.middleware import TenantMiddleware as _Tenant
-from portal.http.languages import PatientLanguageMiddleware as _PatientLanguage
+from portal.http.languages import BrowserLanguageMiddleware as _BrowserLanguage
+from portal.http.languages import MemberLanguageMiddleware as _MemberLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +60,8 @@ def _dashboard_only(middleware: Any) -> Any:
 
 WhiteNoiseMiddleware = _dashboard_only(_WhiteNoise)
 CSPMiddleware = _dashboard_only(_Csp)
-PatientLanguageMiddleware = _dashboard_only(_PatientLanguage)
+BrowserLanguageMiddleware = _dashboard_only(_BrowserLanguage)
+MemberLanguageMiddleware = _dashboard_only(_MemberLanguage)
 SessionMiddleware = _dashboard_only(_Session)
 CommonMiddleware = _dashboard_only(_Common)
 AuthenticationMiddleware = _dashboard_only(_Authentication)

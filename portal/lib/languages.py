@@ -1,6 +1,6 @@
-"""Languages of what patients read: the browser's choice, and what is offered.
+"""Languages of what patients and members read: the browser's, and what is offered.
 
-Members' pages and the API are in English.
+The API is in English.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ def is_offered_language(code: str) -> bool:
     return code in dict(settings.LANGUAGES)
 
 
-def find_browser_language(request: HttpRequest) -> str | None:
+def is_member_language(code: str) -> bool:
+    """Return whether members' pages and mails can be in a language."""
+    return code in settings.MEMBER_LANGUAGES
+
+
+def find_browser_language(
+    request: HttpRequest, *, for_members: bool = False
+) -> str | None:
     """Return the offered language that the browser prefers; None if it asks for none.
 
     Variants count: `de-AT` is German, `pt-PT` Portuguese. Source: RFC 9110, 12.5.4.
@@ -40,7 +47,9 @@ def find_browser_language(request: HttpRequest) -> str | None:
     header = request.headers.get("Accept-Language", "")
     for code, _weight in parse_accept_lang_header(header):
         try:
-            return get_supported_language_variant(code)
+            found = get_supported_language_variant(code)
         except LookupError:
             continue
+        if not for_members or is_member_language(found):
+            return found
     return None

@@ -15,7 +15,6 @@ from django import forms, template
 from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.formats import get_format
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -29,6 +28,7 @@ from portal.ui.dates import (
     format_whole_day,
 )
 from portal.ui.highlighting import format_json, highlight_json
+from portal.ui.numbers import format_number, format_percent
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
 from portal.ui.script_texts import list_translated_javascript_texts
 
@@ -342,19 +342,14 @@ def render_copy_button(text: str, words: str = "") -> SafeString:
     )
 
 
-@register.filter("thousands")
-def format_thousands(number: int) -> str:
-    """Write 2418 as 2,418, or as the language of the page does."""
-    return f"{number:,}".replace(",", get_format("THOUSAND_SEPARATOR"))
+@register.filter("translated")
+def translate_stored_words(text: str) -> str:
+    """Translate words that Assay stored in English; what people wrote stays."""
+    return _(text) if text else ""
 
 
-@register.filter("percent")
-def format_percent(share: float) -> str:
-    """Write 0.971 as 97.1%; a share that is not all or nothing never reads so."""
-    tenths = round(share * 1000)
-    if 0 < share < 1:
-        tenths = min(max(tenths, 1), 999)
-    return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
+register.filter("thousands", format_number)
+register.filter("percent", format_percent)
 
 
 @register.filter("milliseconds")

@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.ui.chart_notes import ChartNote, draw_chart_notes
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -259,7 +260,7 @@ def _draw_marks(
                 _STATES.get(mark.interpretation, "none"),
                 _n(x),
                 _n(y),
-                f"{mark.day.day} {mark.day:%b %Y}: {mark.value:.4g}",
+                f"{write_date(mark.day, 'j M Y')}: {mark.value:.4g}",
                 _n(x),
                 _n(y - 10),
                 f"{mark.value:.4g}",
@@ -271,7 +272,7 @@ def _draw_marks(
 
 
 def _name(day: date, *, is_long: bool) -> str:
-    return f"{day:%b %Y}" if is_long else f"{day.day} {day:%b}"
+    return write_date(day, "M Y" if is_long else "j M")
 
 
 def _n(number: float) -> str:

@@ -15,6 +15,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from portal.ui.dates import write_date
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import date, datetime
@@ -446,7 +448,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _day(value: date) -> str:
-    return f"{value:%a} {value.day} {value:%b}"
+    return write_date(value, "D j M")
 
 
 def _n(number: float) -> str:

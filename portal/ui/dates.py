@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime
 
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.translation import get_language
 
-# By language: a day of this year, a day, and a time besides. Django's formats are
-# another matter: forms and the operators' admin go by them.
-_ENGLISH = ("j M", "j M Y", "j M Y, H:i")
-_FORMATS = {
-    "de": ("j. F", "j. F Y", "j. F Y, H:i"),
-    "fr": ("j F", "j F Y", "j F Y, H:i"),
-    "es": (r"j \d\e F", r"j \d\e F \d\e Y", r"j \d\e F \d\e Y, H:i"),
-    "pt-br": (r"j \d\e F", r"j \d\e F \d\e Y", r"j \d\e F \d\e Y, H:i"),
+# What a pattern of English becomes. Source: Unicode CLDR 45, date patterns of the
+# languages. Django's own formats are another matter: the operators' admin has them.
+_PATTERNS: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
+    "de": ((re.compile(r"\bj\b"), "j."), (re.compile(r"\bM\b"), "N")),
+    "fr": ((re.compile(r"\bM\b"), "N"),),
+    **dict.fromkeys(
+        ("es", "pt-br"),
+        (
+            (re.compile(r"\bj F\b"), r"j \\d\\e F"),
+            (re.compile(r"\bF Y\b"), r"F \\d\\e Y"),
+        ),
+    ),
 }
+# They write months and weekdays small; Django's catalogues do so in part.
+_SMALL = frozenset({"es", "fr", "pt-br"})
+
+
+def write_date(value: date | None, pattern: str) -> str:
+    """Write a day or time by an English pattern, such as `j M Y`, in the language.
+
+    A time is written in its own zone. The letters are Django's; nothing for None.
+    """
+    if value is None:
+        return ""
+    language = get_language() or "en"
+    for known, own in _PATTERNS.get(language, ()):
+        pattern = known.sub(own, pattern)
+    text = format_date(value, pattern)
+    if language == "fr" and value.day == 1:
+        text = re.sub(r"\b1 (?=\D)", "1er ", text, count=1)
+    return _write_small(text) if language in _SMALL else text
 
 
 def format_day(value: date | None) -> str:
@@ -25,7 +48,7 @@ def format_day(value: date | None) -> str:
         return ""
     if isinstance(value, datetime):
         value = timezone.localtime(value).date()
-    return _write(value, 0 if value.year == timezone.now().year else 1)
+    return write_date(value, "j M" if value.year == timezone.now().year else "j M Y")
 
 
 def format_iso_day(text: str | None) -> str:
@@ -37,19 +60,24 @@ def format_iso_day(text: str | None) -> str:
 
 
 def format_whole_day(value: date | None) -> str:
-    """Write 12 Mar 2026, in any year. A time has the day of its own zone."""
-    return "" if value is None else _write(value, 1)
+    """Write 12 Mar 2026, in any year; other languages spell the month out."""
+    return write_date(value, "j M Y" if _is_english() else "j F Y")
 
 
 def format_day_and_time(value: datetime | None) -> str:
-    """Write 12 Mar 2026, 09:30, in the time's own zone."""
-    return "" if value is None else _write(value, 2)
+    """Write 12 Mar 2026, 09:30, in the time's own zone; months as for a whole day."""
+    return write_date(value, "j M Y, H:i" if _is_english() else "j F Y, H:i")
 
 
-def _write(value: date, which: int) -> str:
-    language = get_language() or "en"
-    text = format_date(value, _FORMATS.get(language, _ENGLISH)[which])
-    if language == "fr" and value.day == 1:
-        return text.replace("1", "1er", 1)
-    # Portuguese writes months small; Django's catalogue does not.
-    return text.lower() if language == "pt-br" else text
+def _is_english() -> bool:
+    return (get_language() or "en") == "en"
+
+
+def _write_small(text: str) -> str:
+    """Write words small, but not the names of time zones."""
+    return re.sub(r"\b[^\W\d_][^\W\d_]*\b", _small_word, text)
+
+
+def _small_word(found: re.Match[str]) -> str:
+    word = found[0]
+    return word if word.isupper() and len(word) > 1 else word.lower()

@@ -16,6 +16,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.ui.chart_notes import ChartNote, draw_chart_notes
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -272,13 +273,13 @@ def _moments(frame: Frame, zone: tzinfo) -> Iterator[tuple[datetime, str, bool]]
     while (at := datetime.combine(day, time.min, zone)) < frame.end:
         if minutes is None:
             if at >= frame.start:
-                yield at, f"{day.day} {day:%b}", False
+                yield at, write_date(day, "j M"), False
             day += days * _DAY
             continue
         for past in range(0, 24 * 60, minutes):
             at = datetime.combine(day, time(past // 60, past % 60), zone)
             if frame.start <= at < frame.end:
-                words = f"{at:%H:%M}" if past else f"{day.day} {day:%b}"
+                words = f"{at:%H:%M}" if past else write_date(day, "j M")
                 yield at, words, not past
         day += _DAY
 

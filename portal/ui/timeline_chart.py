@@ -13,6 +13,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from portal.ui.dates import write_date
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import date
@@ -281,7 +283,7 @@ def _join(parts: Iterable[SafeString]) -> SafeString:
 
 
 def _name_day(day: date, *, is_year: bool) -> str:
-    return f"{day:%b %Y}" if is_year else f"{day.day} {day:%b}"
+    return write_date(day, "M Y" if is_year else "j M")
 
 
 def _n(number: float) -> str:

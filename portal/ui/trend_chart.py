@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -273,4 +274,4 @@ def _values(
 
 
 def _day(mark: TrendMark) -> str:
-    return f"{mark.day.day} {mark.day:%b %Y}"
+    return write_date(mark.day, "j M Y")

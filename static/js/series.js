@@ -41,10 +41,13 @@ function shape(plot, kind, attributes) {
 
 function clock(plot, at) {
   const { zone, offset } = read(plot);
+  const { lang } = document.documentElement;
+  // English puts the day first, as the server does.
+  const language = lang === "en" ? "en-GB" : lang;
   const shown = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
   return zone
-    ? new Date(at).toLocaleString("en-GB", { ...shown, timeZone: zone })
-    : new Date(at + offset * 1000).toLocaleString("en-GB", { ...shown, timeZone: "UTC" });
+    ? new Date(at).toLocaleString(language, { ...shown, timeZone: zone })
+    : new Date(at + offset * 1000).toLocaleString(language, { ...shown, timeZone: "UTC" });
 }
 
 // The points of each curve that lie nearest to a time.
@@ -76,7 +79,8 @@ function show(plot, at) {
   const height = svg.viewBox.baseVal.height;
   shape(plot, "sr-here", { x1: x, x2: x, y1: 0, y2: height - 22 });
   const lines = found.map(({ curve, point: [, value, low, high, own] }) => {
-    const shown = (number) => number.toLocaleString(document.documentElement.lang);
+    // Values stand as the page's tables write them: never with a decimal comma.
+    const shown = (number) => number.toLocaleString("en");
     const point = { name: own ?? curve.name, unit: curve.unit, value: shown(value) };
     return low < high
       ? pageText("chart_point_range", { ...point, low: shown(low), high: shown(high) })

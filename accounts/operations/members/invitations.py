@@ -20,7 +20,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 
@@ -35,6 +35,7 @@ from accounts.operations.members.granting import (
 )
 from accounts.operations.members.passwords import check_password_strength
 from accounts.operations.members.profile import validate_member_name
+from accounts.queries.languages import get_mail_language
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -281,18 +282,18 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
         "place": describe_inviting_team(invitation),
         "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
-        "roles": [str(Role(role).label) for role in invitation.roles],
         "link": build_mailed_invitation_link(token),
         "expires_at": invitation.expires_at,
     }
-    subject = render_to_string("accounts/email/invitation_subject.txt", context)
+    invited = Member.objects.filter(email=invitation.email).first()
+    # Who has no account yet reads it as the member who invites them reads the page.
+    language = get_mail_language(invited) if invited else translation.get_language()
+    with translation.override(language):
+        context["roles"] = [str(Role(role).label) for role in invitation.roles]
+        subject = render_to_string("accounts/email/invitation_subject.txt", context)
+        text = render_to_string("accounts/email/invitation_message.txt", context)
     try:
-        send_mail(
-            " ".join(subject.split()),
-            render_to_string("accounts/email/invitation_message.txt", context),
-            None,
-            [invitation.email],
-        )
+        send_mail(" ".join(subject.split()), text, None, [invitation.email])
     except (OSError, SMTPException):
         _log.warning("mail of invitation %s could not be sent", invitation.pk)
         return False

@@ -1,4 +1,4 @@
-"""Change a member's own name, time zone, theme, password and sessions."""
+"""Change a member's own name, time zone, language, theme, password and sessions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from accounts.operations.audit.entries import record_team_change
 from accounts.operations.members.passwords import check_password_strength
 from accounts.states import Theme
 from portal.lib.errors import DomainError
+from portal.lib.languages import is_member_language
 from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A member's choices; an empty `time_zone` or `theme` follows team or device."""
+    """A member's choices; an empty one follows their team, browser or device."""
 
     name: str
     time_zone: str
+    language: str
     theme: str
     shortcuts_enabled: bool
 
@@ -36,10 +38,13 @@ class Profile:
 def change_profile(*, member: Member, actor: Actor, profile: Profile) -> Member:
     """Change a member's profile and record it in every team's audit.
 
-    Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
+    Raises: name_missing, name_too_long, time_zone_unknown, language_unknown,
+    theme_unknown.
     """
     name = validate_member_name(profile.name)
     _check_time_zone(profile.time_zone)
+    if profile.language and not is_member_language(profile.language):
+        raise DomainError("language_unknown", _("Choose from the list."), "language")
     if profile.theme and profile.theme not in Theme.values:
         raise DomainError(
             "theme_unknown", _("Select light, dark or no theme."), "theme"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.core.mail import send_mail
 from django.db import transaction
 from django.template.loader import render_to_string
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.gateways.base import Client, ProviderFailed
@@ -23,6 +24,7 @@ from accounts.operations.members.granting import (
     lock_team_membership,
     validate_roles,
 )
+from accounts.queries.languages import get_mail_language
 from accounts.states import Role
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.network.addresses import AddressRefused
@@ -283,12 +285,15 @@ def _mail_owners(team: Team, actor: Actor, template: str) -> None:
         is_active=True,
         memberships__team=team,
         memberships__roles__contains=[Role.OWNER],
-    ).values_list("email", flat=True)
+    )
     context = {"team": team.name, "actor": actor.label}
-    subject = render_to_string(f"accounts/email/{template}_subject.txt", context)
-    text = render_to_string(f"accounts/email/{template}_message.txt", context)
-    for address in sorted(owners):
+    for owner in owners.order_by("email"):
+        with translation.override(get_mail_language(owner)):
+            subject = render_to_string(
+                f"accounts/email/{template}_subject.txt", context
+            )
+            text = render_to_string(f"accounts/email/{template}_message.txt", context)
         try:
-            send_mail(" ".join(subject.split()), text, None, [address])
+            send_mail(" ".join(subject.split()), text, None, [owner.email])
         except (OSError, SMTPException):
             _log.warning("mail %s of team %s could not be sent", template, team.pk)

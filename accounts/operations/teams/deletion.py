@@ -13,7 +13,7 @@ from django.db import IntegrityError, connection, transaction
 from django.db.models import ProtectedError, RestrictedError
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.declarations.hooks import list_app_hooks
@@ -30,6 +30,7 @@ from accounts.models.audit import AuditSeal
 from accounts.operations.api_keys.api_keys import clear_api_key_cache
 from accounts.operations.audit.entries import record_team_change
 from accounts.operations.members.granting import find_roles_of_actor
+from accounts.queries.languages import get_mail_language
 from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
@@ -110,9 +111,13 @@ def mail_owners_how_to_restore_team(*, team: Team, actor: Actor) -> None:
         "ends_at": compute_team_restore_deadline(team),
         "link": build_absolute_url(reverse("deleted_teams")),
     }
-    subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
-    body = render_to_string("accounts/email/team_deleted_message.txt", context)
-    for address in owners.values_list("member__email", flat=True):
+    for owner in owners.select_related("member"):
+        address = owner.member.email
+        with translation.override(get_mail_language(owner.member)):
+            subject = render_to_string(
+                "accounts/email/team_deleted_subject.txt", context
+            )
+            body = render_to_string("accounts/email/team_deleted_message.txt", context)
         try:
             send_mail(" ".join(subject.split()), body, None, [address])
         except (OSError, SMTPException):

@@ -45,6 +45,7 @@ from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
 from portal.ui.charts import draw_sparkline
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -356,7 +357,7 @@ def _describe_expiry(key: ApiKey) -> str:
     if key.expires_at is None:
         return ""
     return _("Keep current: %(time)s") % {
-        "time": f"{timezone.localtime(key.expires_at):%-d %b %Y, %H:%M}"
+        "time": write_date(timezone.localtime(key.expires_at), "j M Y, H:i")
     }
 
 

@@ -1,4 +1,4 @@
-"""The profile page: name, time zone, theme, shortcuts, password, sessions."""
+"""The profile page: name, time zone, language, theme, shortcuts, password, sessions."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _render_profile(
     member = request.member
     chosen = {
         name: getattr(member, name)
-        for name in ("name", "time_zone", "theme", "shortcuts_enabled")
+        for name in ("name", "time_zone", "language", "theme", "shortcuts_enabled")
     }
     return render_page(
         request,

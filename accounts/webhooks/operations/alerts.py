@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.operations.notices import (
@@ -26,13 +26,16 @@ from accounts.operations.notices import (
     post_notice,
     record_notice_mailed_by_caller,
 )
+from accounts.queries.languages import group_addresses_by_language
 from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
 from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.periods import find_time_zone_by_name
+from portal.lib.sentences import StoredSentence
 from portal.lib.web.links import build_absolute_url
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -107,18 +110,17 @@ def send_endpoint_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) 
     )
     if not recipients:
         return
-    context = _context(tenant, endpoint, percent)
-    subject = render_to_string("webhooks/email/alert_subject.txt", context)
-    mail = EmailMessage(
-        subject=" ".join(subject.split()),
-        body=render_to_string("webhooks/email/alert_message.txt", context),
-        to=recipients,
-    )
-    try:
-        mail.send()
-    except (OSError, SMTPException):
-        _log.warning("mail of endpoint %s was not taken", endpoint.uuid)
-        raise MailRefused from None
+    for language, addresses in group_addresses_by_language(recipients).items():
+        with translation.override(language):
+            context = _context(tenant, endpoint, percent)
+            subject = render_to_string("webhooks/email/alert_subject.txt", context)
+            body = render_to_string("webhooks/email/alert_message.txt", context)
+        mail = EmailMessage(subject=" ".join(subject.split()), body=body, to=addresses)
+        try:
+            mail.send()
+        except (OSError, SMTPException):
+            _log.warning("mail of endpoint %s was not taken", endpoint.uuid)
+            raise MailRefused from None
 
 
 def post_endpoint_alert_notice(
@@ -152,12 +154,15 @@ def _build_notice_event(
     host = urlsplit(endpoint.url).hostname
     since = endpoint.failing_since or endpoint.disabled_at
     if percent == DISABLED_PERCENT:
-        words = _("%(host)s was disabled. Events are on hold.") % {"host": host}
+        words = StoredSentence(
+            "%(host)s was disabled. Events are on hold.", {"host": host}
+        )
     else:
-        words = _(
+        words = StoredSentence(
             "%(host)s is failing: %(percent)d%% of the time until it is disabled has"
-            " passed."
-        ) % {"host": host, "percent": percent}
+            " passed.",
+            {"host": host, "percent": percent},
+        )
     return NoticeEvent(
         kind=NoticeKind.FAILING_ENDPOINT,
         key=f"{endpoint.pk}-{percent}-{since and int(since.timestamp())}",
@@ -229,10 +234,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
 
 
 def _moment(at: datetime | None, zone: tzinfo) -> str:
-    if at is None:
-        return ""
-    local = at.astimezone(zone)
-    return f"{local.day} {local:%b %Y, %H:%M %Z}"
+    return write_date(at and at.astimezone(zone), "j M Y, H:i T")
 
 
 def _describe_failure(last: Attempt | None) -> str:

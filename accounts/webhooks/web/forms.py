@@ -22,6 +22,7 @@ from accounts.webhooks.operations.replay import (
 )
 from accounts.webhooks.queries.log import Answer, LogFilters, Outcome, Tries
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -311,5 +312,4 @@ def _minute(moment: datetime | None) -> str:
 
 
 def _words(moment: datetime) -> str:
-    here = timezone.localtime(moment)
-    return f"{here.day} {here:%b %H:%M}"
+    return write_date(timezone.localtime(moment), "j M H:i")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from labs.models import Order
@@ -78,9 +79,9 @@ def recreate_order(
     order = lock_order(order)
     plan = preview_recreation(order=order, recreation=recreation)
     cancel_home_appointment_of_order(order=order, actor=actor)
-    advance_order(
-        order=order, actor=actor, to="cancelled", why=str(recreation.reason.label)
-    )
+    with translation.override("en"):  # what is stored
+        why = str(recreation.reason.label)
+    advance_order(order=order, actor=actor, to="cancelled", why=why)
     recreated = Order(
         transaction_id=order.transaction_id,
         parent=order,

@@ -13,9 +13,11 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from accounts.queries import list_team_members
+from accounts.queries.languages import get_mail_language
 from accounts.states import Area, roles_allow_access
 from labs.models import RequisitionWatch
 from labs.operations.order_status.status import audit_order_change, lock_order
@@ -96,7 +98,8 @@ def mail_requisition_subscribers(*, tenant: Tenant, order_id: UUID) -> None:
     )
     for watch in watches.select_related("member").order_by("pk"):
         if watch.member_id in able:
-            _mail_watcher(tenant, watch)
+            with translation.override(get_mail_language(watch.member)):
+                _mail_watcher(tenant, watch)
         watch.delete()
 
 

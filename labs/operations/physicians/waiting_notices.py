@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from accounts.models import Tenant
 from accounts.operations.notices import NoticeEvent, post_notice
@@ -23,6 +22,7 @@ from labs.queries.physicians import (
     list_represented_physicians,
 )
 from labs.states.physicians import ApprovalStatus
+from portal.lib.sentences import StoredPlural
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -105,12 +105,12 @@ def _build_event(
     return NoticeEvent(
         kind=NoticeKind.ORDER_APPROVAL,
         key=f"{physician.pk}:{at:%Y-%m-%dT%H:%M}",
-        words=ngettext(
+        words=StoredPlural(
             "%(number)s order waits for your approval.",
             "%(number)s orders wait for your approval.",
             number,
-        )
-        % {"number": f"{number:,}"},
+            {"number": f"{number:,}"},
+        ),
         path=reverse("labs:approvals", args=[tenant.team.slug, tenant.environment]),
         only_for_id=physician.member_id,
     )

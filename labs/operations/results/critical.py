@@ -16,7 +16,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
@@ -26,6 +26,7 @@ from accounts.operations.notices import (
     post_notice,
     record_notice_mailed_by_caller,
 )
+from accounts.queries.languages import group_addresses_by_language
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
 from labs.models.critical import ACTION_MAX_LENGTH, NOTIFIED_PERSON_MAX_LENGTH
@@ -34,7 +35,9 @@ from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.periods import find_time_zone_by_name
+from portal.lib.sentences import StoredSentence
 from portal.lib.web.links import build_absolute_url
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -274,29 +277,42 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
     if not recipients:
         return
+    for language, addresses in group_addresses_by_language(recipients).items():
+        with translation.override(language):
+            mail = _build_mail(tenant, alert, event, escalation, addresses)
+        try:
+            mail.send()
+        except (OSError, SMTPException):
+            _log.warning("mail of critical alert %s was not taken", alert.pk)
+            raise MailNotAccepted from None
+
+
+def _build_mail(
+    tenant: Tenant,
+    alert: CriticalAlert,
+    event: NoticeEvent,
+    escalation: int,
+    addresses: list[str],
+) -> EmailMessage:
+    """Write the mail of an alert in the language of its readers."""
     since = alert.opened_at.astimezone(find_time_zone_by_name(tenant.team.time_zone))
     context = {
         "team": tenant.team.name,
         "environment": tenant.get_environment_display(),
         "order": str(alert.order_id)[:8] if alert.order_id else "",
         "is_uploaded": alert.parsed_report_id is not None,
-        "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
+        "since": write_date(since, "j M Y, H:i T"),
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
         "link": build_absolute_url(event.path),
         "settings_link": build_notice_settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)
-    mail = EmailMessage(
+    return EmailMessage(
         subject=" ".join(subject.split()),
         body=render_to_string("labs/email/critical_message.txt", context),
-        to=recipients,
+        to=addresses,
     )
-    try:
-        mail.send()
-    except (OSError, SMTPException):
-        _log.warning("mail of critical alert %s was not taken", alert.pk)
-        raise MailNotAccepted from None
 
 
 def post_failed_critical_mail_notice(
@@ -333,9 +349,11 @@ def _build_critical_notice(
     return NoticeEvent(
         kind=NoticeKind.CRITICAL_RESULT,
         key=f"{alert.pk}-{escalation}",
-        words=_("A critical result is past your team's acknowledgement limit.")
+        words=StoredSentence(
+            "A critical result is past your team's acknowledgement limit."
+        )
         if escalation
-        else _("A critical result needs acknowledgement."),
+        else StoredSentence("A critical result needs acknowledgement."),
         path=reverse("labs:critical", args=[tenant.team.slug, tenant.environment]),
         is_late=escalation > 0,
     )

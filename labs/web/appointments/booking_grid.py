@@ -16,6 +16,7 @@ from labs.states.appointments import WINDOW_DAYS
 from portal.lib.choices import OpenChoices
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 from portal.ui.gauges import draw_places_by_distance
 from portal.ui.parts import Place, Slot, SlotDay
 
@@ -224,7 +225,7 @@ def describe_fasting_for_slot(slot: FreeSlot | None) -> str:
             "The patient fasts for 12 hours before the visit. Choose a morning time."
         )
     since = get_fasting_start(get_local_slot_start(slot))
-    when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
+    when = {"day": write_date(since, "l"), "time": f"{since:%H:%M}"}
     if get_local_slot_start(slot).hour < _NOON:
         return _("Fasting would start %(day)s at %(time)s.") % when
     return (
@@ -251,7 +252,7 @@ def format_local_time(local: datetime) -> str:
 
 def format_day(day: date) -> str:
     """Format a day: Thu 19 Nov."""
-    return f"{day:%a} {day.day} {day:%b}"
+    return write_date(day, "D j M")
 
 
 def _select_site(
@@ -366,7 +367,7 @@ def _build_time_groups(
         TimeGroup(
             f"{_PARTS[part]}"
             if number
-            else f"{day:%A} {day.day} {day:%B}, {_PARTS[part].lower()}",
+            else f"{write_date(day, 'l j F')}, {_PARTS[part].lower()}",
             slots,
         )
         for number, (part, slots) in enumerate(groups.items())

@@ -51,6 +51,7 @@ from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser
+from portal.ui.dates import write_date
 from portal.ui.parts import Happening
 from portal.ui.pills import find_status_pill
 
@@ -247,9 +248,9 @@ def build_appointment_row(
     since = get_fasting_start(start) if fasting and start else None
     return AppointmentRow(
         visit=visit,
-        weekday=f"{start:%a}" if start else "",
+        weekday=write_date(start, "D"),
         day=f"{start.day}" if start else "",
-        month=f"{start:%b}" if start else "",
+        month=write_date(start, "M"),
         time=_("%(start)s to %(end)s")
         % {"start": f"{start:%H:%M}", "end": f"{end:%H:%M %Z}"}
         if start and end
@@ -258,7 +259,7 @@ def build_appointment_row(
         address=", ".join(str(line) for line in lines if line),
         is_elsewhere=start is not None
         and start.utcoffset() != timezone.localtime(start).utcoffset(),
-        fasting=f"{since:%a} {since.day} {since:%b}, {since:%H:%M}" if since else "",
+        fasting=write_date(since, "D j M, H:i"),
     )
 
 

@@ -17,6 +17,7 @@ from labs.states.order_queues import Stage, WorkState
 from labs.states.orders import Interpretation
 from labs.web.columns import ORDERS
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -190,7 +191,7 @@ def _start_of_day(day: date | None, *, days: int = 0) -> datetime | None:
 
 def _format_day(day: date) -> str:
     this_year = day.year == timezone.localdate().year
-    return f"{day.day} {day:%b}" + ("" if this_year else f" {day.year}")
+    return write_date(day, "j M" if this_year else "j M Y")
 
 
 def _parse_uuid(text: str) -> UUID | None:

@@ -62,6 +62,7 @@ from labs.web.order_rows import format_account_of_order, format_lab_account_name
 from labs.web.orders.step_forms import list_steps_to_record
 from labs.web.results.critical import build_critical_result_row
 from portal.lib.web.views import is_page_fragment_requested, render_page
+from portal.ui.dates import write_date
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
 from users.states import Gender
 
@@ -296,9 +297,7 @@ def list_patient_details_by_label(order: Order) -> dict[str, str]:
     insurance = order.health_insurance or {}
     shown = {
         _("Name"): order.patient_name,
-        _("Birth date"): f"{born.day} {born:%b %Y}"
-        if (born := order.patient_dob)
-        else "",
+        _("Birth date"): write_date(order.patient_dob, "j M Y"),
         _("Gender"): str(gender.label) if gender else str(details.get("gender", "")),
         _("Phone"): details.get("phone_number") or "",
         _("Email"): details.get("email") or "",

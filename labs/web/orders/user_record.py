@@ -29,6 +29,7 @@ from labs.web.results.rows import (
 )
 from portal.lib.units import format_unit
 from portal.lib.web.views import page_url
+from portal.ui.dates import write_date
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _unreviewed(
         number=str(len(found)),
         unit=_("%(number)d out of range") % {"number": off} if off else "",
         detail=_("No clinician has marked them as reviewed. Oldest from %(day)s.")
-        % {"day": f"{oldest.day} {oldest:%b}"},
+        % {"day": write_date(oldest, "j M")},
         url=page_url(request, "labs:user_results", user_id=span.user_uuid)
         + "?show=unreviewed",
     )
@@ -229,7 +230,7 @@ def _critical(request: TenantRequest, trend: Trend) -> RecordAttention:
                 None,
                 (
                     _("Was %(value)s on %(day)s.")
-                    % {"value": before.text, "day": f"{before.at.day} {before.at:%b}"}
+                    % {"value": before.text, "day": write_date(before.at, "j M")}
                     if before
                     else "",
                     _("Not acknowledged."),

@@ -27,6 +27,7 @@ from labs.web.results.rows import (
 )
 from portal.lib.units import format_unit
 from portal.lib.web.views import render_page
+from portal.ui.dates import write_date
 from portal.ui.trend_chart import TrendMark, draw_result_sparkline
 from users.queries.users.users import user_overview
 
@@ -359,7 +360,7 @@ def _day_of(result: MarkerResult) -> date:
 
 
 def _name(day: date) -> str:
-    return f"{day.day} {day:%b %Y}"
+    return write_date(day, "j M Y")
 
 
 def _parse_uuid(text: str) -> UUID:

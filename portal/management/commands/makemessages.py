@@ -1,9 +1,9 @@
 """`manage.py makemessages`: collect every translatable text into the catalogues.
 
 The English one holds the source of the whole interface, so that one review reads all of
-it. Those of other languages hold what patients see: the texts of PATIENT_PLACES, to be
-translated in all languages, and any other that was entered there. Needs GNU gettext on
-the path.
+it. Those of other languages hold all of it but what developers and operators alone see
+(ENGLISH_PLACES): a test refuses one that is not translated. Needs GNU gettext on the
+path.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from polib import POEntry, POFile
 
 _HEADER_DATE = re.compile(r'^"POT-Creation-Date:.*\n', re.MULTILINE)
+# Names of models and their fields, which the operators' admin alone shows.
+_MODELS = re.compile(r"\w+/(webhooks/)?models/")
 _DEFAULTS: dict[str, Any] = {
     "locale": ["en"],
     "no_obsolete": True,
@@ -28,33 +30,30 @@ _DEFAULTS: dict[str, Any] = {
 }
 
 
-# Where patients' texts stand, as beginnings of paths. A text of theirs that stands
-# among members' (a status, an error) is entered in the catalogues by hand; the walk
-# through the pseudo-locale finds one that is missing (tests/browser/test_languages.py).
-PATIENT_PLACES = (
-    *("templates/connect/", "templates/users/email/"),
-    "templates/labs/email/patient_notice_",
-    "templates/labs/requisition_link_ended.html",
-    *("templates/exchange/portal_share.html", "templates/exchange/viewer.html"),
-    *("templates/exchange/_made_link.html", "templates/exchange/_link_state.html"),
-    *("templates/account/_entrance.html", "templates/components/toast.html"),
-    *("templates/400.html", "templates/403", "templates/404.html"),
-    *("templates/413.html", "templates/429.html", "templates/50"),
-    *("users/web/connect/page.py", "users/web/connect/phones.py"),
-    *("users/web/connect/files.py", "users/states/links.py", "users/states/phones.py"),
-    *("users/operations/connect/birth_dates.py", "users/wearables/providers.py"),
-    *("exchange/web/portal_sharing.py", "exchange/web/forms.py"),
-    *("exchange/operations/sharing/", "portal/lib/birth_dates.py"),
-)
-# Texts of those places that no patient meets: purposes of an API's options, reasons why
-# a source is not offered, parts of phones' batches.
-_NEVER_SHOWN = (
-    *("Redirect to redirect_url", "Open at once", "Send by email or SMS"),
-    *("Stage of sleep", "Entry of a menstrual cycle", "Eight Sleep publishes no API."),
-    *("Systolic blood pressure", "Diastolic blood pressure"),
-    "Its API is for apps that Ultrahuman approves. Owners of a ring are reported to"
-    " register one themselves; this release does not read it.",
-)
+# What stays English, as beginnings of paths, and why. A text that also stands elsewhere
+# is translated.
+ENGLISH_PLACES: dict[str, str] = {
+    "templates/docs/": "the guide for developers and operators",
+    "templates/portal/docs/": "the reference of the API, for developers",
+    "templates/webhooks/docs": "the reference of events, for developers",
+    "templates/admin/": "the operators' admin",
+    "templates/portal/isolation": "the operators' admin",
+    "templates/users/parity_report.html": "a report of a command",
+    "templates/portal/components": "the gallery of components, for developers",
+    "portal/api_docs/": "the reference of the API, for developers",
+    "portal/ops/": "the operators' admin, checks and commands",
+    "portal/demo/": "a command",
+    "portal/lib/api/": "errors and descriptions of the API",
+    "accounts/webhooks/web/docs.py": "the reference of events, for developers",
+    "accounts/admin.py": "the operators' admin",
+    "accounts/webhooks/admin.py": "the operators' admin",
+    "labs/admin.py": "the operators' admin",
+    "reports/admin.py": "the operators' admin",
+    "users/admin.py": "the operators' admin",
+    "portal/admin": "the operators' admin",
+    "labs/operations/public_lists.py": "a command that imports public lists",
+    "portal/settings.py": "the operators' admin",
+}
 
 
 def update_translations(source: Path) -> None:
@@ -81,9 +80,10 @@ def update_translations(source: Path) -> None:
 
 
 def needs_translation(entry: POEntry) -> bool:
-    """Return whether an entry of the English catalogue is a text that patients see."""
-    return entry.msgid not in _NEVER_SHOWN and any(
-        place.startswith(PATIENT_PLACES) for place, _line in entry.occurrences
+    """Return whether a text of the English catalogue is seen by patients or members."""
+    return not all(
+        place.startswith(tuple(ENGLISH_PLACES)) or _MODELS.match(place)
+        for place, _line in entry.occurrences
     )
 
 
@@ -113,6 +113,11 @@ class Command(makemessages.Command):
     """Django's command for our catalogues, without a line that changes each run."""
 
     requires_system_checks = ()
+    xgettext_options = [
+        *makemessages.Command.xgettext_options,
+        "--keyword=StoredSentence:1",
+        "--keyword=StoredPlural:1,2",
+    ]
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the catalogue of English texts; other options stay Django's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from labs.operations.results.critical_reports import (
     close_critical_alert_of_parsed_report,
@@ -65,7 +65,7 @@ def open_or_close_alert_of_critical_values(
             tenant=job.tenant,
             actor=actor,
             report_id=job.id,
-            why=_("Signed without a critical value."),
+            why=gettext_noop("Signed without a critical value."),
         )
         return
     open_critical_alert_of_parsed_report(
@@ -106,7 +106,7 @@ def settle_alert_of_rejected_report(
             tenant=job.tenant,
             actor=actor,
             report_id=job.id,
-            why=_("Rejected: not a lab report."),
+            why=gettext_noop("Rejected: not a lab report."),
         )
     elif reason == RejectionReason.WRONG_PERSON:
         move_critical_alert_to_user(tenant=job.tenant, report_id=job.id, user_id=None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from labs.gateways.results import ReportedGap, ReportedResult, ResultDelivery
 from labs.operations.documents.lab_documents import store_signed_report_as_lab_document
@@ -79,7 +79,7 @@ def publish_results_of_order(
             tenant=job.tenant,
             actor=actor,
             report_id=job.id,
-            why=_("Signed without a critical value."),
+            why=gettext_noop("Signed without a critical value."),
         )
     comparison = compare_rows_with_order(
         order=order,
@@ -133,7 +133,7 @@ def build_delivery_of_report(
         ReportedGap(
             name=line.ordered.name,
             failure_type=FailureType.UNKNOWN,
-            note=_("Not performed, as a reviewer of the report said."),
+            note="Not performed, as a reviewer of the report said.",
             ordered_code=line.ordered.marker.provider_id,
             provider_id=line.ordered.provider_id,
             loinc=line.ordered.loinc,
@@ -146,7 +146,7 @@ def build_delivery_of_report(
     gaps += [
         ReportedGap(
             name=row.name,
-            note=_("Withdrawn: the corrected report does not have it."),
+            note="Withdrawn: the corrected report does not have it.",
             provider_id=row.provider_id,
             loinc=row.loinc,
             sub_id=row.sub_id,
@@ -239,7 +239,7 @@ def _store_document(job: ParsingJob, order: Order, actor: Actor) -> None:
         order=order,
         actor=actor,
         report_id=job.id,
-        name=_("Report of the lab"),
+        name="Report of the lab",
         content=content,
     )
 

@@ -17,6 +17,7 @@ from accounts.declarations.user_record import (
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.web.views import page_url
+from portal.ui.dates import write_date
 from portal.ui.pills import find_status_pill
 from reports.queries.user_record import list_reports_in_span
 from reports.states import ParsingJobStatus
@@ -99,7 +100,7 @@ def _build_tile(
         status=each.status,
         number=str(each.values),
         unit=ngettext("value", "values", each.values),
-        detail=", ".join(filter(None, (each.lab, f"{local.day} {local:%b %Y, %H:%M}"))),
+        detail=", ".join(filter(None, (each.lab, write_date(local, "j M Y, H:i")))),
         url=page_url(request, "reports:page", job_id=each.id),
     )
 

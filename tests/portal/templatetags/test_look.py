@@ -122,7 +122,7 @@ def test_initials(text, letters):
 
 
 def test_thousands():
-    assert look.format_thousands(2418) == "2,418"
+    assert look.format_number(2418) == "2,418"
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from django.db.models import Count
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from accounts.models import Tenant
 from accounts.operations.notices import NoticeEvent, post_notice
 from accounts.queries.notices import list_notices_of_kind
 from accounts.states import NoticeKind
+from portal.lib.sentences import StoredPlural
 from users.models import Connection
 from users.operations.sources.silence_notices import LEAST_PAUSE
 from users.states import ConnectionStatus
@@ -74,12 +74,12 @@ def _build_notice_event(
     return NoticeEvent(
         kind=NoticeKind.FAILED_SOURCE,
         key=f"{provider}:{at:%Y-%m-%dT%H:%M}",
-        words=ngettext(
+        words=StoredPlural(
             "%(source)s failed for %(number)s user. Send a link to connect it again.",
             "%(source)s failed for %(number)s users. Send them links to connect it"
             " again.",
             users,
-        )
-        % {"source": find_provider(provider).name, "number": f"{users:,}"},
+            {"source": find_provider(provider).name, "number": f"{users:,}"},
+        ),
         path=f"{place}?{query}",
     )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from accounts.models import Tenant
 from accounts.operations.notices import NoticeEvent, post_notice
 from accounts.queries.notices import list_notices_of_kind
 from accounts.states import NoticeKind
+from portal.lib.sentences import StoredPlural
 from users.models import Connection
 from users.queries import list_sources_gone_silent
 from users.states import Silence
@@ -76,14 +76,14 @@ def _build_notice_event(
     return NoticeEvent(
         kind=NoticeKind.SILENT_SOURCE,
         key=f"{silent.provider}:{at:%Y-%m-%dT%H:%M}",
-        words=ngettext(
+        words=StoredPlural(
             "%(source)s is silent for %(number)s user.",
             "%(source)s is silent for %(number)s users.",
             silent.users,
-        )
-        % {
-            "source": find_provider(silent.provider).name,
-            "number": f"{silent.users:,}",
-        },
+            {
+                "source": find_provider(silent.provider).name,
+                "number": f"{silent.users:,}",
+            },
+        ),
         path=f"{place}?{query}",
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
+from portal.ui.dates import write_date
 from users.models import Annotation
 
 if TYPE_CHECKING:
@@ -85,12 +86,15 @@ def number_annotations(annotations: Sequence[Annotation]) -> list[NumberedAnnota
 
 def name_days(first: date, last: date) -> str:
     """Return a day or a span of days in words, as short as they allow."""
-    end = f"{last.day} {last:%b %Y}"
+    end = write_date(last, "j M Y")
     if first == last:
         return end
-    start = f"{first.day}"
+    start = "j"
     if (first.year, first.month) != (last.year, last.month):
-        start += f" {first:%b}"
+        start += " M"
     if first.year != last.year:
-        start += f" {first.year}"
-    return _("%(first)s to %(last)s") % {"first": start, "last": end}
+        start += " Y"
+    return _("%(first)s to %(last)s") % {
+        "first": write_date(first, start),
+        "last": end,
+    }

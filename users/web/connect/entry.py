@@ -96,9 +96,10 @@ def require_connect_link_cookie(
             return show_invalid_link_page(request, refusal)
         with (
             acting_for(session.tenant),
-            translation.override(find_page_language(request, session.user)),
+            translation.override(language := find_page_language(request, session.user)),
         ):
             response = view(request, session, *args, **kwargs)
+        response.headers.setdefault("Content-Language", language)
         return set_private_page_headers(response, session)
 
     return with_session

@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 
 from portal.lib.translation import gettext_lazy
 from portal.ui.body_charts import CycleDay, draw_menstrual_cycle_chart
+from portal.ui.dates import write_date
 from portal.ui.pills import format_wire_value_as_words
 from users.states import (
     CervicalMucusQuality,
@@ -123,7 +124,7 @@ class Cycle:
     @property
     def months(self) -> str:
         """Return the months of the cycle."""
-        first, last = f"{self.start:%B}", f"{self.end:%B}"
+        first, last = (write_date(day, "F") for day in (self.start, self.end))
         if first == last:
             return first
         return _("%(first)s to %(last)s") % {"first": first, "last": last}
@@ -348,7 +349,7 @@ def _dates(entries: Iterable[dict[str, Any]]) -> list[date]:
 
 
 def _day(value: date) -> str:
-    return f"{value.day} {value:%b}"
+    return write_date(value, "j M")
 
 
 def _span(first: date, last: date) -> str:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.periods import find_day_start, find_time_zone_by_name
 from portal.ui.charts import draw_days_with_data_strip
+from portal.ui.dates import write_date
 from users.queries.data.freshness import find_summary_extents
 from users.queries.sources.silence import list_usual_data_intervals
 from users.store.extents import find_days_with_samples
@@ -145,12 +146,12 @@ class Row:
 
     def _span(self, run: Sequence[int]) -> str:
         first, last = (self.first_day + day * _DAY for day in (run[0], run[-1]))
-        one = f"{first.day} {first:%b}"
+        one = write_date(first, "j M")
         if first == last:
             return one
         return _("%(first)s to %(last)s") % {
             "first": one,
-            "last": f"{last.day} {last:%b}",
+            "last": write_date(last, "j M"),
         }
 
 

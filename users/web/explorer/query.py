@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from portal.lib.choices import OpenChoices
 from portal.lib.periods import find_day_start, find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 from users.analysis.explorer import Resolution
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
@@ -261,16 +262,16 @@ class Question:
         if first.time() == last.time() == datetime.min.time():
             last -= _DAY
             if first == last:
-                return f"{first.day} {first:%b %Y}"
-            year = f" {first.year}" if first.year != last.year else ""
+                return write_date(first, "j M Y")
+            start = "j M Y" if first.year != last.year else "j M"
             ends = {
-                "first": f"{first.day} {first:%b}{year}",
-                "last": f"{last.day} {last:%b %Y}",
+                "first": write_date(first, start),
+                "last": write_date(last, "j M Y"),
             }
         else:
             ends = {
-                "first": f"{first.day} {first:%b, %H:%M}",
-                "last": f"{last.day} {last:%b %Y, %H:%M}",
+                "first": write_date(first, "j M, H:i"),
+                "last": write_date(last, "j M Y, H:i"),
             }
         return _("%(first)s to %(last)s") % ends
 

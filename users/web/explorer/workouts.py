@@ -20,6 +20,7 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import render_page
 from portal.ui.body_charts import format_duration
 from portal.ui.charts import draw_route
+from portal.ui.dates import write_date
 from portal.ui.series_chart import Curve, Mark, draw_time_series_chart
 from users.analysis.workout_zones import fill_missing_workout_zones
 from users.queries import user_overview, workout_stream
@@ -83,7 +84,7 @@ class Workout:
         """Return start and end in local time, in words."""
         start, end = self.start, self.end
         return _("%(start)s to %(end)s") % {
-            "start": f"{start:%a} {start.day} {start:%b %Y, %H:%M}",
+            "start": write_date(start, "D j M Y, H:i"),
             "end": f"{end:%H:%M}",
         }
 

@@ -19,6 +19,7 @@ from accounts.declarations.user_record import (
 from portal.lib.periods import find_day_start
 from portal.lib.web.views import page_url
 from portal.ui.body_charts import format_duration
+from portal.ui.dates import write_date
 from portal.ui.pills import format_wire_value_as_words
 from users.queries.data.record_entries import list_sessions, list_source_breaks
 from users.states import (
@@ -277,7 +278,7 @@ def _broken(
         label=find_provider(connection.provider).name,
         status=connection.status,
         number=_length(timezone.now() - since),
-        unit=_("since %(day)s") % {"day": f"{local.day} {local:%b, %H:%M}"},
+        unit=_("since %(day)s") % {"day": write_date(local, "j M, H:i")},
         detail=str(condition.sentence),
         url=page_url(
             request,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from portal.lib.translation import gettext_lazy
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -95,12 +96,10 @@ class ChosenSpan:
     def words(self) -> str:
         """Return the days in words: 18 Oct to 17 Nov 2026."""
         first, last = self.first, self.last
-        start = f"{first.day} {first:%b}"
-        if first.year != last.year:
-            start += f" {first.year}"
+        start = "j M Y" if first.year != last.year else "j M"
         return _("%(first)s to %(last)s") % {
-            "first": start,
-            "last": f"{last.day} {last:%b %Y}",
+            "first": write_date(first, start),
+            "last": write_date(last, "j M Y"),
         }
 
     @property

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.declarations.pages import list_page_contributions
 from portal.lib.periods import find_day_start
+from portal.ui.dates import write_date
 from portal.ui.timeline_chart import (
     TimelineLane,
     TimelineMark,
@@ -252,4 +253,4 @@ def _say(rows: Sequence[RecordRow], chosen: ChosenSpan) -> str:
 
 
 def _name(day: date) -> str:
-    return f"{day.day} {day:%b}"
+    return write_date(day, "j M")

@@ -34,6 +34,7 @@ def build_profile(**changes):
     fields = {
         "name": "Dana Reyes",
         "time_zone": "Europe/Lisbon",
+        "language": "",
         "theme": "dark",
         "shortcuts_enabled": False,
     }
@@ -98,6 +99,7 @@ def test_a_profile_saved_as_it_is_leaves_no_audit_line(member, actor):
         ({"name": " "}, "name_missing"),
         ({"name": "x" * 151}, "name_too_long"),
         ({"time_zone": "Mars/Base"}, "time_zone_unknown"),
+        ({"language": "tlh"}, "language_unknown"),
         ({"theme": "pink"}, "theme_unknown"),
     ],
 )

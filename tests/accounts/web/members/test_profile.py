@@ -185,6 +185,6 @@ def test_the_zone_that_is_chosen_is_marked_in_the_list(alice_web):
 
     page = alice_web.get(PAGE).content.decode()
 
-    assert page.count(" selected>") == 1
+    assert page.count(" selected>") == 2  # and of languages, that of the browser
     assert '<option value="Asia/Kolkata" selected>Asia/Kolkata</option>' in page
     assert '<option value="">Team default: UTC</option>' in page

@@ -1,0 +1,3 @@
+"""The formats of every language."""
+
+from portal.formats import *  # noqa: F403
