@@ -59,6 +59,8 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "loca
 # Where people and API clients reach this server, no slash at the end.
 PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
+# An email address or a page, for /.well-known/security.txt.
+SECURITY_CONTACT: str = env.str("SECURITY_CONTACT", default="").strip()
 # Where the ends of the audit's chains are written down each hour; copy it elsewhere.
 AUDIT_ANCHORS = Path(
     env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))

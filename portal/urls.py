@@ -11,6 +11,7 @@ from labs.web.appointments.site_confirmation import answer_visit_by_link
 from labs.web.documents.requisition_link import download_requisition_by_link
 from labs.web.texts.callback import receive_text_status
 from portal.api_docs.document import show_openapi_document
+from portal.http.security_txt import show_security_txt
 from portal.ops.health import healthz, readyz
 from portal.ops.metrics import show_prometheus_metrics
 from users.api.logos import serve_source_logo
@@ -51,6 +52,7 @@ urlpatterns = [
     path("calendar/visits.ics", serve_calendar_feed, name="calendar_feed"),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("texts/status/", receive_text_status, name="text_status"),
+    path(".well-known/security.txt", show_security_txt, name="security_txt"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", show_prometheus_metrics, name="metrics"),
