@@ -40,7 +40,17 @@ def test_a_phone_has_the_pages_and_sections_in_menus(visit):
         page.get_by_role("heading", name="Glossary", level=1).wait_for()
 
 
-@pytest.mark.parametrize("slug", list_docs_pages())
+# By one template and one renderer: a sample here, all of them where time is.
+SAMPLE = 5
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        pytest.param(slug, marks=[pytest.mark.long] if number % SAMPLE else [])
+        for number, slug in enumerate(list_docs_pages())
+    ],
+)
 def test_each_page_is_sound_in_every_look(visit, slug):
     with visit.page() as page:
         page.goto(f"/docs/{slug}/")

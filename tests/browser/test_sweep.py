@@ -29,6 +29,7 @@ pytestmark = [
 ]
 
 PARTS = 4
+FRAMED = 12  # of so many pages one is judged with the frame that they share
 # Files that the samples name without having them.
 FILES = ("/file/", "/pages/1/")
 # What is shown to a member outside any team: the pages of their own account, and
@@ -98,7 +99,10 @@ def test_every_page_keeps_its_contrast_wide_in_dark(
 
 
 def sweep(visit, alice, samples, part, judge):  # noqa: F811
-    """What is wrong with each page of this part, and with each that opens over it."""
+    """What is wrong with each page of this part, and with each that opens over it.
+
+    `judge` takes a page, what to judge of it, and whether what is around it as well.
+    """
     alice.is_staff = True
     alice.save(update_fields=["is_staff"])
     # Some pages are a clinician's alone, some a physician's.
@@ -123,9 +127,9 @@ def sweep(visit, alice, samples, part, judge):  # noqa: F811
     found = {}
 
     with visit.page(client=client) as page:
-        for path in shown:
+        for number, path in enumerate(shown):
             page.goto(path)
-            found[path] = judge(page)
+            found[path] = judge(page, whole=number % FRAMED == 0)
             headings = page.locator("h1").count()
             found[path] += [f"{headings} main headings"] * (headings != 1)
             while name := page.evaluate(OPEN_NEXT, seen):
