@@ -74,7 +74,7 @@ def update_translations(source: Path) -> None:
         new.header, new.metadata = old.header, old.metadata
         for entry in english:
             kept = known.get((entry.msgctxt, entry.msgid))
-            if kept or needs_translation(entry):
+            if needs_translation(entry):
                 new.append(_take_over(entry, kept, forms=count_plurals(old)))
         new.save(str(catalogue))
 
