@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, prefetch_related_objects
+from django.db.models import OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.models import (
-    Appointment,
-    LabTest,
-    LabTestVersion,
-    MarkerVersion,
-    Order,
-    OrderEvent,
-    OrderTransaction,
-)
-from labs.models.catalogue_version import PlacedTest, build_placed_test
+from labs.models import Appointment, Order
+from labs.queries.orders.listed_orders import CONTENT_OF_TEST, load_listed_orders
 from labs.queries.orders.order_counts import fetch_order_counts
 from labs.queries.physicians import practising_physicians
 from labs.states.appointments import AppointmentStatus
@@ -30,22 +21,13 @@ from labs.states.orders import ORDER_STATUSES, Interpretation, split_order_statu
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
-
-    from django.db.models import Model
 
     from accounts.models import Tenant
     from labs.models.order import OrderQuerySet
 
-# All that Order.placed reads.
-_CONTENT_OF_TEST = ("markers__versions", "versions__markers__versions")
-PLACED_TEST = tuple(f"lab_test__{each}" for each in _CONTENT_OF_TEST)
-# What build_order reads of the other orders of a transaction.
-_READ_OF_SIBLINGS = (
-    *("tenant_id", "transaction_id", "status", "origin", "parent_id"),
-    *("created_at", "updated_at"),
-)
+PLACED_TEST = tuple(f"lab_test__{each}" for each in CONTENT_OF_TEST)
 _SORTS = {
     "created_at": "created_at",
     "patient_name": "patient_name",
@@ -102,16 +84,6 @@ def count_orders_of_live_users(*, tenant: Tenant) -> int:
 
 def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
     """Return live orders with all payload data, by a constant number of queries."""
-    return (
-        _live_orders_with_visit(tenant)
-        .select_related(
-            *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
-        )
-        .prefetch_related("events", *PLACED_TEST, "transaction__orders__events")
-    )
-
-
-def _live_orders_with_visit(tenant: Tenant) -> OrderQuerySet:
     appointments = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
     appointment = appointments.exclude(status=AppointmentStatus.CANCELLED).order_by(
         "-created_at"
@@ -120,86 +92,12 @@ def _live_orders_with_visit(tenant: Tenant) -> OrderQuerySet:
         Order.objects.for_tenant(tenant)
         .live()
         .annotate(visit_id=appointment.values("pk")[:1])
+        .select_related(
+            *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
+        )
+        .prefetch_related("events", *PLACED_TEST, "transaction__orders__events")
     )
     return rows
-
-
-def _list_orders_with_details(
-    *, tenant: Tenant, ids: Sequence[UUID]
-) -> dict[UUID, Order]:
-    """Load orders as orders_with_details does, for build_order alone.
-
-    A page has few labs and tests: each is loaded once. What belongs to an order is put
-    to it here, as Django would make a query for each to hold it. What most orders lack
-    is asked for only where there is any: each query costs as much as several orders.
-    """
-    again = Order.objects.for_tenant(tenant).filter(transaction=OuterRef("transaction"))
-    rows = (
-        _live_orders_with_visit(tenant)
-        .select_related("user", "shipment")
-        .annotate(has_siblings=Exists(again.exclude(pk=OuterRef("pk"))))
-    )
-    found = {order.pk: order for order in rows.filter(pk__in=ids)}
-    siblings: dict[UUID, list[Order]] = defaultdict(list)
-    for order in found.values():
-        siblings[order.transaction_id].append(order)
-    shared = {o.transaction_id for o in found.values() if vars(o)["has_siblings"]}
-    if shared:
-        others = Order.objects.for_tenant(tenant).exclude(pk__in=found)
-        for each in others.filter(transaction__in=shared).only(*_READ_OF_SIBLINGS):
-            siblings[each.transaction_id].append(each)
-    everyone = {each.pk: each for own in siblings.values() for each in own}
-    events: dict[UUID, list[OrderEvent]] = {key: [] for key in everyone}
-    for event in OrderEvent.objects.for_tenant(tenant).filter(order__in=everyone):
-        events[event.order_id].append(event)
-    for key, order in everyone.items():
-        _hold(order, "events", events[key])
-    tests = _load_tests(tenant, {order.lab_test_id for order in found.values()})
-    transactions: dict[UUID, OrderTransaction] = {}
-    for key, own in siblings.items():
-        transactions[key] = OrderTransaction(pk=key, tenant=tenant)
-        _hold(transactions[key], "orders", own)
-    for order in found.values():
-        order.lab_test, placed = tests[order.lab_test_id]
-        order.lab = order.lab_test.lab
-        if placed:
-            vars(order)["placed"] = placed
-        order.transaction = transactions[order.transaction_id]
-    return found
-
-
-def _load_tests(
-    tenant: Tenant, ids: Collection[UUID]
-) -> dict[UUID, tuple[LabTest, PlacedTest | None]]:
-    """Load tests with labs; with it what all orders of a test were placed with.
-
-    That is None where a test or a marker has changed since some order may have been.
-    """
-    found = LabTest.objects.for_tenant(tenant).filter(pk__in=ids).select_related("lab")
-    links = LabTest.markers.through.objects.filter(labtest=OuterRef(OuterRef("pk")))
-    tests = found.annotate(
-        has_changed=Exists(
-            LabTestVersion.objects.for_tenant(tenant).filter(lab_test=OuterRef("pk"))
-        ),
-        has_changed_markers=Exists(
-            MarkerVersion.objects.filter(marker__in=links.values("marker"))
-        ),
-    )
-    loaded = list(tests)
-    if any(test.has_changed or test.has_changed_markers for test in loaded):
-        prefetch_related_objects(loaded, *_CONTENT_OF_TEST)
-        return {test.pk: (test, None) for test in loaded}
-    prefetch_related_objects(loaded, "markers")
-    now = timezone.now()
-    for test in loaded:
-        for each in (test, *test.markers.all()):
-            _hold(each, "versions", [])
-    return {test.pk: (test, build_placed_test(panel=test, at=now)) for test in loaded}
-
-
-def _hold(owner: Model, name: str, rows: Sequence[Any]) -> None:
-    """Let an owner give these rows as if prefetched; a list can't be filtered."""
-    vars(owner).setdefault("_prefetched_objects_cache", {})[name] = rows
 
 
 def get_order_with_details(*, tenant: Tenant, order_id: UUID) -> Order:
@@ -228,10 +126,8 @@ def list_orders_page(
         ]
     )
     # Ids first: the joins of a whole page cost less than those of all that is skipped.
-    found = _list_orders_with_details(tenant=tenant, ids=ids)
+    found = load_listed_orders(tenant=tenant, ids=ids)
     orders = [found[pk] for pk in ids if pk in found]
-    for order in orders:
-        order.tenant = tenant
     if len(ids) < size and (ids or page == 1):
         total = (page - 1) * size + len(ids)
     elif replace(filters, **_KNOWN_BY_COUNTS) == OrderFilters():
