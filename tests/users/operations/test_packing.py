@@ -9,7 +9,7 @@ from portal.lib.tenancy import across_tenants
 from tests.factories.samples import put_samples
 from tests.factories.users import make_new_nights, make_user
 from tests.outbox import emitted
-from tests.packed import EVER
+from tests.packed import EVER, list_samples
 from users.models import PackedDay, Sample
 from users.operations.packing import pack_closed_days
 from users.store.packed import packing
@@ -36,6 +36,39 @@ def test_closed_days_of_quiet_users_are_packed_and_of_others_after_a_week(
 
     assert others == Packed()
     assert packed == Packed(days, days)
+
+
+def test_steps_of_the_clock_lose_and_double_nothing(alice_tenant):
+    """A clock a year ahead packs today; one a year behind finds nothing to pack."""
+    user = make_user(tenant=alice_tenant)
+    now, year = datetime(2026, 3, 9, 20, tzinfo=UTC), timedelta(days=365)
+    put_samples(
+        user, "heartrate", *[(f"2026-03-0{day}T12:00", 0, 60) for day in (1, 8, 9)]
+    )
+    stored = list_samples(user.pk)
+
+    with across_tenants(why="as the job"):
+        ahead = pack_closed_days(now=now + year)
+        packed = list_samples(user.pk)
+        put_samples(user, "heartrate", ("2026-03-09T21:00", 0, 61))  # today goes on
+        behind = pack_closed_days(now=now - year)
+        put_samples(
+            user, "heartrate", ("2026-03-09T12:00", 0, 62), ("2026-03-09T21:00", 0, 61)
+        )
+        today = pack_closed_days(now=now)
+        later = pack_closed_days(now=now + timedelta(days=8))
+
+    assert ahead == Packed(3, 3)
+    assert packed == stored
+    assert behind == today == Packed()
+    assert later == Packed(1, 1)
+    assert not Sample.objects.exists()
+    last = stored[-1]
+    assert list_samples(user.pk) == [
+        *stored[:-1],
+        last._replace(value=62.0),
+        last._replace(ts=datetime(2026, 3, 9, 21, tzinfo=UTC), value=61.0),
+    ]
 
 
 def test_a_full_disk_keeps_the_rows_and_stops_nobody_else(alice_tenant, monkeypatch):
