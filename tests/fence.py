@@ -40,6 +40,11 @@ def pytest_configure() -> None:
 
 def pytest_runtest_setup() -> None:
     """Begin open: an answer in parts that nobody read has not ended its request."""
+    forget_requests()
+
+
+def forget_requests() -> None:
+    """Be open again after requests that did not end."""
     _found().clear()
     _say(tenancy.ALL_TENANTS)
 

@@ -1,0 +1,205 @@
+"""Says from outside what is wrong after a run: what was acknowledged is there once."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import time_machine
+
+from accounts.models import AuditEntry
+from accounts.operations.audit.chain import check_audit_chain, seal_new_audit_entries
+from accounts.operations.audit.tampering import find_broken_audit_chains
+from accounts.webhooks.models import Delivery
+from portal.lib.tenancy import across_tenants
+from tests.outbox import emitted
+from tests.simulation.receivers import list_unsettled
+from tests.simulation.world import NOW
+from users.analysis.aggregates import AggregateRequest, aggregate_samples
+from users.analysis.buckets import Period
+from users.models import User
+from users.operations.erasure import count_user_rows
+from users.wearables.timeseries import TIMESERIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.simulation.world import Side, World
+
+LATER = NOW + timedelta(days=200)
+
+
+def list_faults(world: World) -> list[str]:
+    """Return all faults, in words; none is what is expected."""
+    with time_machine.travel(LATER, tick=False):
+        found = []
+        for side in world.sides:
+            for check in (_users, _samples, _sums, _orders, _events, _erased):
+                found += [f"{check.__name__[1:]} {side.name}: {x}" for x in check(side)]
+            found += [f"audit {side.name}: {each}" for each in _entries(side)]
+        found += [f"foreign: {each}" for each in _foreign(world)]
+        found += [f"deliveries: {each}" for each in _deliveries(world)]
+        found += [f"audit: {each}" for each in _chain(world)]
+        return found
+
+
+def _get(side: Side, path: str, **query: Any) -> Any:
+    reply = side.api.get(path, query)
+    assert reply.status_code == 200, (path, reply.content)
+    return reply.json()
+
+
+def _live(side: Side) -> dict[str, str]:
+    gone = side.books.deleted
+    return {n: each for n, each in side.books.users.items() if each not in gone}
+
+
+def _users(side: Side) -> Iterator[str]:
+    shown = _get(side, "/v2/user", limit=500)["users"]
+    found = sorted((each["client_user_id"], each["user_id"]) for each in shown)
+    if found != sorted(_live(side).items()):
+        yield f"{found}, acknowledged {sorted(_live(side).items())}"
+
+
+def _samples(side: Side) -> Iterator[str]:
+    for user in _live(side).values():
+        wanted = sorted(
+            (datetime.fromisoformat(at), value)
+            for at, value in side.books.samples.get(user, {}).items()
+        )
+        found = sorted(_read_samples(side, user))
+        if found != wanted:
+            lost = Counter(wanted) - Counter(found)
+            more = Counter(found) - Counter(wanted)
+            yield f"{user} lost {sorted(lost)[:3]}, has besides {sorted(more)[:3]}"
+
+
+def _read_samples(side: Side, user: str) -> list[tuple[datetime, float]]:
+    path, query = f"/v2/timeseries/{user}/heartrate/grouped", {"limit": 1000}
+    query |= {"start_date": "2026-01-01", "end_date": "2026-12-31"}
+    found = []
+    while True:
+        shown = _get(side, path, **query)
+        for groups in shown["groups"].values():
+            for group in groups:
+                found += [
+                    (
+                        datetime.fromisoformat(each["timestamp"]).astimezone(UTC),
+                        each["value"],
+                    )
+                    for each in group["data"]
+                ]
+        if not shown.get("next_cursor"):
+            return found
+        query["next_cursor"] = shown["next_cursor"]
+
+
+def _sums(side: Side) -> Iterator[str]:
+    """Aggregates by day, of packed days and rows, against the samples sent."""
+    for user in _live(side).values():
+        sent = side.books.samples.get(user)
+        if not sent:
+            continue
+        row = User.objects.for_tenant(side.tenant).get(uuid=user)
+        row.tenant = side.tenant
+        days = Counter[str]()
+        for at, value in sent.items():
+            days[at[:10]] += int(value)
+        request = AggregateRequest(
+            resource=TIMESERIES["heartrate"],
+            start=datetime.fromisoformat(min(days)).date(),
+            end=datetime.fromisoformat(max(days)).date(),
+            period=Period.DAY,
+            zone=UTC,
+        )
+        found = Counter[str]()
+        for bucket in aggregate_samples(user=row, request=request):
+            if bucket.count and bucket.mean is not None:
+                found[bucket.start.isoformat()[:10]] += round(
+                    bucket.mean * bucket.count
+                )
+        if found != days:
+            yield f"{user} {dict(found)}, sent {dict(days)}"
+
+
+def _orders(side: Side) -> Iterator[str]:
+    shown = _get(side, "/v3/orders", size=100)["orders"]
+    found = sorted(each["id"] for each in shown)
+    live = set(_live(side).values())
+    wanted = sorted(
+        o for o in side.books.orders.values() if side.books.owners[o] in live
+    )
+    if found != wanted:
+        yield f"{len(found)} are there, {len(wanted)} acknowledged"
+    for each in shown:
+        if each["id"] in side.books.cancelled and each["status"] != "cancelled":
+            yield f"{each['id']} is {each['status']}, acknowledged as cancelled"
+
+
+def _events(side: Side) -> Iterator[str]:
+    """Each order's events are its states, in order; each user has its own once."""
+    sent: dict[str, list[str]] = {}
+    for envelope in emitted(side.tenant):
+        if envelope["event_type"].startswith("labtest.order."):
+            data = envelope["data"]
+            sent.setdefault(data["id"], []).append(data["last_event"]["status"])
+    live = set(_live(side).values())
+    for order in side.books.orders.values():
+        if side.books.owners[order] not in live:
+            continue
+        states = [e["status"] for e in _get(side, f"/v3/order/{order}")["events"]]
+        # Results that take no step are sent with the status that the order has.
+        steps = [one for one, _ in itertools.groupby(sent.get(order, []))]
+        if steps != [one for one, _ in itertools.groupby(states)]:
+            yield f"{order} was sent as {steps}, is {states}"
+
+
+def _erased(side: Side) -> Iterator[str]:
+    """Nothing is left of who was deleted more than a week ago."""
+    for user, row in side.books.deleted.items():
+        if side.api.get(f"/v2/user/{user}").status_code != 404:
+            yield f"{user} is shown"
+        row.tenant = side.tenant
+        if left := count_user_rows(user=row):
+            yield f"{user} has {left}"
+
+
+def _entries(side: Side) -> Iterator[str]:
+    """Each user was created once, each deleted one deleted once, by the audit."""
+    mine = AuditEntry.objects.for_tenant(side.tenant)
+    for verb, wanted in (
+        ("create_user", side.books.users.values()),
+        ("delete_user", [*side.books.deleted]),
+    ):
+        rows = mine.filter(verb=verb, subject="user")
+        found = Counter(rows.values_list("subject_id", flat=True))
+        if found != Counter(wanted):
+            yield f"{verb} {found - Counter(wanted)}, missing {Counter(wanted) - found}"
+
+
+def _chain(world: World) -> Iterator[str]:
+    with across_tenants(why="the chains of all are checked"):
+        seal_new_audit_entries()
+        yield from map(str, find_broken_audit_chains(anchors={}))
+        for side in world.sides:
+            if broken := check_audit_chain(tenant=side.tenant, anchors=[]).broken:
+                yield f"{side.name} {broken}"
+
+
+def _foreign(world: World) -> Iterator[str]:
+    for side, other in itertools.permutations(world.sides, 2):
+        paths = [f"/v2/user/{each}" for each in side.books.users.values()]
+        paths += [f"/v3/order/{each}" for each in side.books.orders.values()]
+        for path in paths:
+            if other.api.get(path).status_code != 404:
+                yield f"{other.name} reads {path}"
+
+
+def _deliveries(world: World) -> Iterator[str]:
+    """Each event was taken by its receiver, and the log says so."""
+    yield from map(str, list_unsettled())
+    for pk in Delivery.unscoped.values_list("pk", flat=True):
+        if not world.receiver.accepted[pk]:
+            yield f"{pk} is marked as delivered, and nobody got it"
