@@ -87,7 +87,7 @@ LANGUAGES = [
     ("pt-br", "Português"),
 ]
 # Those whose catalogue is whole: members' pages and mails are in one of them.
-MEMBER_LANGUAGES = ["en", "de", "fr"]
+MEMBER_LANGUAGES = ["en", "de", "es", "fr", "pt-br"]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 # Numbers and form fields as machines read them, whatever the language of the page.
 FORMAT_MODULE_PATH = "portal.formats"
