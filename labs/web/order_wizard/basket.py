@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
-    """A panel or a single marker; `price` in US dollars, None where none is stored."""
+    """A panel or a single marker; `price` in US dollars, None where none is stored.
 
+    `key` names it in a form, such as "marker:17".
+    """
+
+    key: str
     name: str
     markers: int
     price: Decimal | None
@@ -45,10 +49,18 @@ def build_basket(entry: OrderEntry) -> Basket:
     """Add up a draft's tests; nothing is estimated. Source: Ours (order wizard)."""
     lines = (
         *(
-            BasketLine(panel.name, len(panel.markers.all()), panel.known_price)
+            BasketLine(
+                f"panel:{panel.pk}",
+                panel.name,
+                len(panel.markers.all()),
+                panel.known_price,
+            )
             for panel in entry.panels
         ),
-        *(BasketLine(one.name, 1, one.price) for one in entry.single_markers),
+        *(
+            BasketLine(f"marker:{one.pk}", one.name, 1, one.price)
+            for one in entry.single_markers
+        ),
     )
     prices = [line.price for line in lines if line.price is not None]
     markers = entry.markers

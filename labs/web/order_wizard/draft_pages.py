@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext as _
+
+from labs.web.order_wizard.account_options import describe_lab_account_choice
 from labs.web.order_wizard.basket import build_basket
-from labs.web.order_wizard.drafts import save_order_draft
-from labs.web.order_wizard.entry import STEPS, describe_lab_account_choice
+from labs.web.order_wizard.drafts import is_order_draft_saved, save_order_draft
+from labs.web.order_wizard.entry import STEPS
 from labs.web.order_wizard.forms import get_raw_form_values
 from portal.lib.web.views import (
     is_page_fragment_requested,
@@ -18,7 +21,7 @@ from portal.lib.web.views import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from django import forms
     from django.http import HttpResponse
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from labs.web.order_wizard.entry import OrderEntry
 
 SEARCH_MAX = 255
+STEP_OF_PAGE = {"user": "patient"}
+_FORMS = ("form", "insurance", "questions")
 
 
 def render_order_wizard_step(
@@ -39,19 +44,21 @@ def render_order_wizard_step(
     fragment: str | None = None,
     **context: Any,
 ) -> HttpResponse:
-    form = context.get("form")
-    is_faulty = form is not None and form.is_bound and bool(form.errors)
+    forms_shown = [context[name] for name in _FORMS if context.get(name) is not None]
+    is_faulty = any(form.is_bound and form.errors for form in forms_shown)
+    here = STEP_OF_PAGE.get(step, step)
     steps = [
         {
             "name": name,
-            "words": STEPS[name],
-            "is_here": name == step,
+            "words": words,
+            "note": _describe_step(entry, name),
+            "is_here": name == here,
             "is_done": entry.is_step_done(name),
             "url": get_order_wizard_step_url(request, entry.draft, name)
             if name == entry.reachable_step(name)
             else "",
         }
-        for name in entry.steps
+        for name, words in STEPS.items()
     ]
     return render_page(
         request,
@@ -62,39 +69,53 @@ def render_order_wizard_step(
         body=f"labs/_place_order_{step}.html",
         entry=entry,
         step=step,
-        words=STEPS[step],
-        number=entry.steps.index(step) + 1,
+        words=STEPS[here],
+        number=list(STEPS).index(here) + 1,
         steps=steps,
         action=get_order_wizard_step_url(request, entry.draft, step),
-        why=describe_lab_account_choice(entry),
+        user_step_url=get_order_wizard_step_url(request, entry.draft, "user"),
         basket=build_basket(entry),
         section="orders",
         **context,
     )
 
 
+def _describe_step(entry: OrderEntry, step: str) -> str:
+    """Return what a step holds so far, in a few words."""
+    if step == "patient" and entry.user:
+        return entry.user.client_user_id
+    if step == "tests" and entry.lab and entry.markers:
+        return entry.lab.name
+    if step == "lab" and entry.is_step_done("lab"):
+        return describe_lab_account_choice(entry.account)
+    return _("As it will print") if step == "review" else ""
+
+
 def save_order_wizard_step(
     request: TenantRequest,
     entry: OrderEntry,
     step: str,
-    form: forms.Form,
-    show: Callable[..., HttpResponse],
+    forms_of_step: Mapping[str, forms.Form],
+    show: Callable[[OrderEntry], HttpResponse],
 ) -> HttpResponse:
-    """Store a step's values, and go on if they are valid or Back is pressed."""
+    """Store a step's forms by name, and go on if all are valid or Back is pressed."""
     back = is_back_button_pressed(request)
-    is_good = not back and form.is_valid()
-    draft = entry.draft.with_step_values(
-        step, get_raw_form_values(form, request.POST), is_done=is_good
-    )
-    if back or is_good:
-        moved_entry = replace(entry, draft=draft)
+    valid = [not back and form.is_valid() for form in forms_of_step.values()]
+    draft = entry.draft.with_values(
+        **{
+            name: get_raw_form_values(form, request.POST)
+            for name, form in forms_of_step.items()
+        }
+    ).with_step_done(step, is_done=all(valid))
+    moved_entry = replace(entry, draft=draft)
+    if back or all(valid):
         return redirect_to_order_wizard_step(
             request,
             draft,
             moved_entry.step_before(step) if back else moved_entry.next_open_step(step),
         )
     save_order_draft(request, draft)
-    return show(request, entry, form)
+    return show(moved_entry)
 
 
 def redirect_to_order_wizard_step(
@@ -110,8 +131,10 @@ def get_order_wizard_step_url(
 ) -> str:
     """Return the address of a draft's step."""
     path = page_url(request, "labs:place_order")
-    if not draft.entries:
-        return path
+    if not is_order_draft_saved(request, draft):
+        # A user that the address names is not stored before the first POST.
+        named = request.GET.get("user", "") if step != "user" else ""
+        return f"{path}?{urlencode({'user': named})}" if named else path
     return f"{path}?{urlencode({'draft': draft.token, 'step': step})}"
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DRAFT_TTL = timedelta(hours=12)
 DRAFTS_KEPT = 5
-_SESSION_KEY = "order_drafts"
+_SESSION_KEY = "order_wizard_drafts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class OrderDraft:
     """A draft of an order; `token` names it in the address.
 
     `key` is the idempotency key that it is placed with. `entries` holds the raw values
-    of each step's form, `done` the steps whose values were found good. `placed` is the
-    id of the order it became.
+    of each form, `done` the steps whose forms were found good. `placed` is the id of
+    the order it became.
     """
 
     token: str
@@ -43,28 +43,23 @@ class OrderDraft:
     done: tuple[str, ...] = ()
     placed: str = ""
 
-    def step_values(self, step: str) -> dict[str, Any]:
-        """Return the values entered in a step."""
-        return self.entries.get(step, {})
+    def values(self, form: str) -> dict[str, Any]:
+        """Return the values entered in a form."""
+        return self.entries.get(form, {})
 
-    def with_step_values(
-        self, step: str, values: dict[str, Any], *, is_done: bool
-    ) -> OrderDraft:
-        """Return the draft with a step's values."""
+    def with_values(self, **values: dict[str, Any]) -> OrderDraft:
+        """Return the draft with the values of some forms."""
+        return replace(self, entries={**self.entries, **values})
+
+    def without_values(self, *forms: str) -> OrderDraft:
+        """Return the draft without the values of some forms."""
+        kept = {k: v for k, v in self.entries.items() if k not in forms}
+        return replace(self, entries=kept)
+
+    def with_step_done(self, step: str, *, is_done: bool) -> OrderDraft:
+        """Return the draft with a step marked as good, or as to be entered again."""
         others = tuple(one for one in self.done if one != step)
-        return replace(
-            self,
-            entries={**self.entries, step: values},
-            done=(*others, step) if is_done else others,
-        )
-
-    def without_steps(self, *steps: str) -> OrderDraft:
-        """Return the draft without the values of some steps."""
-        return replace(
-            self,
-            entries={k: v for k, v in self.entries.items() if k not in steps},
-            done=tuple(one for one in self.done if one not in steps),
-        )
+        return replace(self, done=(*others, step) if is_done else others)
 
 
 def create_order_draft() -> OrderDraft:
@@ -86,6 +81,11 @@ def find_order_draft(request: TenantRequest, token: str) -> OrderDraft | None:
     except UnreadableSecret:
         return None
     return OrderDraft(token=token, **{**content, "done": tuple(content["done"])})
+
+
+def is_order_draft_saved(request: TenantRequest, draft: OrderDraft) -> bool:
+    """Return whether a draft is stored, so that its token may be in an address."""
+    return draft.token in request.session.get(_SESSION_KEY, {})
 
 
 def save_order_draft(request: TenantRequest, draft: OrderDraft) -> None:

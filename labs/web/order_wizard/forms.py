@@ -1,4 +1,4 @@
-"""Forms of the order wizard, one for each step."""
+"""Forms of the order wizard: the patient, the lab's questions and the comment."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from django.core.validators import RegexValidator
 from django.utils.translation import gettext as _
 
 from labs.models.order import COMMENTS_MAX_LENGTH
-from labs.operations.catalogue.diagnoses import validate_diagnosis_codes
-from labs.states.accounts import US_STATES, Billing
+from labs.states.accounts import US_STATES
 from labs.states.catalogue import QuestionType
-from labs.states.patients import NPI, PHONE, ZIP_CODE, Consent, Relationship
+from labs.states.patients import PHONE, ZIP_CODE
 from portal.lib.api.fields import person_name
 from portal.lib.birth_dates import require_plausible_birth_date
 from portal.lib.errors import Invalid
@@ -25,14 +24,13 @@ if TYPE_CHECKING:
 
     from labs.models import Marker
 
-DIAGNOSES_ASKED = 4
 _NONE = ("", gettext_lazy("Not given"))
-_NAME_MAX = 50
+NAME_MAX = 50
 _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
 _ADDRESS = (*_LINES, "access_notes")
 
 
-def _text_field(
+def text_field(
     required_message: str = "", *, limit: int = 200, **options: Any
 ) -> forms.CharField:
     """Build a text field; required if an error text is given."""
@@ -44,11 +42,11 @@ def _text_field(
     )
 
 
-def _optional_choice(values: list[tuple[str, str]]) -> forms.ChoiceField:
+def optional_choice(values: list[tuple[str, str]]) -> forms.ChoiceField:
     return forms.ChoiceField(required=False, choices=[_NONE, *values])
 
 
-def _full_match(pattern: str, message: str) -> RegexValidator:
+def full_match(pattern: str, message: str) -> RegexValidator:
     return RegexValidator(rf"^(?:{pattern})\Z", message=message)
 
 
@@ -56,11 +54,10 @@ _is_name = RegexValidator(
     person_name.regex,
     message=gettext_lazy("Use only letters, digits, spaces and . , ' -"),
 )
-_is_phone = _full_match(
+is_phone = full_match(
     PHONE, gettext_lazy("Enter a phone number, such as +1 555 010 1234.")
 )
-_is_zip = _full_match(ZIP_CODE, gettext_lazy("Enter a 5-digit ZIP code."))
-_is_npi = _full_match(NPI, gettext_lazy("Enter a 10-digit NPI."))
+_is_zip = full_match(ZIP_CODE, gettext_lazy("Enter a 5-digit ZIP code."))
 _STATES = [
     ("", gettext_lazy("Choose a state")),
     *((code, code) for code in sorted(US_STATES)),
@@ -120,7 +117,7 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
             )
         case QuestionType.NUMERIC:
             entry = forms.TextInput(attrs={"inputmode": "decimal"})
-            is_number = _full_match(r"-?\d+(?:\.\d+)?", _("Enter a number."))
+            is_number = full_match(r"-?\d+(?:\.\d+)?", _("Enter a number."))
             return forms.CharField(
                 max_length=20, widget=entry, validators=[is_number], **common
             )
@@ -138,11 +135,11 @@ def _check_birth_date(day: date) -> None:
 class PatientForm(forms.Form):
     """The patient, their address, and a minor's representative."""
 
-    first_name = _text_field(
-        gettext_lazy("Enter the first name."), limit=_NAME_MAX, validators=[_is_name]
+    first_name = text_field(
+        gettext_lazy("Enter the first name."), limit=NAME_MAX, validators=[_is_name]
     )
-    last_name = _text_field(
-        gettext_lazy("Enter the last name."), limit=_NAME_MAX, validators=[_is_name]
+    last_name = text_field(
+        gettext_lazy("Enter the last name."), limit=NAME_MAX, validators=[_is_name]
     )
     dob = forms.DateField(
         validators=[_check_birth_date],
@@ -156,31 +153,31 @@ class PatientForm(forms.Form):
         choices=[("", gettext_lazy("Choose")), *Gender.offered()],
         error_messages={"required": gettext_lazy("Choose a gender.")},
     )
-    phone_number = _text_field(
-        gettext_lazy("Enter a phone number."), limit=30, validators=[_is_phone]
+    phone_number = text_field(
+        gettext_lazy("Enter a phone number."), limit=30, validators=[is_phone]
     )
     email = forms.EmailField(
         max_length=254,
         error_messages={"required": gettext_lazy("Enter an email address.")},
     )
-    first_line = _text_field(gettext_lazy("Enter the street address."))
-    second_line = _text_field()
-    city = _text_field(gettext_lazy("Enter the city."), limit=100)
+    first_line = text_field(gettext_lazy("Enter the street address."))
+    second_line = text_field()
+    city = text_field(gettext_lazy("Enter the city."), limit=100)
     state = forms.ChoiceField(
         choices=_STATES, error_messages={"required": gettext_lazy("Choose the state.")}
     )
-    zip = _text_field(
+    zip = text_field(
         gettext_lazy("Enter the ZIP code."), limit=10, validators=[_is_zip]
     )
-    country = _text_field(gettext_lazy("Enter the country."), limit=100)
-    access_notes = _text_field(limit=1000)
-    race = _optional_choice(Race.offered())
-    ethnicity = _optional_choice(Ethnicity.offered())
-    sexual_orientation = _optional_choice(SexualOrientation.offered())
-    gender_identity = _optional_choice(GenderIdentity.offered())
-    proxy_first_name = _text_field(limit=_NAME_MAX, validators=[_is_name])
-    proxy_last_name = _text_field(limit=_NAME_MAX, validators=[_is_name])
-    proxy_phone_number = _text_field(limit=50, validators=[_is_phone])
+    country = text_field(gettext_lazy("Enter the country."), limit=100)
+    access_notes = text_field(limit=1000)
+    race = optional_choice(Race.offered())
+    ethnicity = optional_choice(Ethnicity.offered())
+    sexual_orientation = optional_choice(SexualOrientation.offered())
+    gender_identity = optional_choice(GenderIdentity.offered())
+    proxy_first_name = text_field(limit=NAME_MAX, validators=[_is_name])
+    proxy_last_name = text_field(limit=NAME_MAX, validators=[_is_name])
+    proxy_phone_number = text_field(limit=50, validators=[is_phone])
     proxy_email = forms.EmailField(max_length=254, required=False)
 
     @property
@@ -224,158 +221,6 @@ class PatientForm(forms.Form):
         return {name: data[name] for name in _ADDRESS if data[name]}
 
 
-class BillingForm(forms.Form):
-    """The ordering physician, diagnoses and billing.
-
-    `billing` are the ways to pay that the account allows, `physicians` those named
-    before, by NPI, `payors` insurers by their code.
-    """
-
-    physician = forms.ChoiceField(required=False)
-    physician_first_name = _text_field(limit=_NAME_MAX)
-    physician_last_name = _text_field(limit=_NAME_MAX)
-    physician_npi = _text_field(limit=10, validators=[_is_npi])
-    billing_type = forms.ChoiceField(
-        error_messages={"required": gettext_lazy("Choose who to bill.")},
-    )
-    payor_code = forms.ChoiceField(required=False)
-    insurance_id = _text_field(limit=50)
-    relationship = _optional_choice(Relationship.offered())
-    responsible_first_name = _text_field(limit=_NAME_MAX)
-    responsible_last_name = _text_field(limit=_NAME_MAX)
-    responsible_phone_number = _text_field(limit=50, validators=[_is_phone])
-    consents = forms.MultipleChoiceField(
-        required=False, choices=Consent.offered, widget=forms.CheckboxSelectMultiple
-    )
-
-    def __init__(
-        self,
-        *args: Any,
-        billing: list[tuple[str, str]],
-        physicians: Sequence[Mapping[str, str]],
-        payors: list[tuple[str, str]],
-        **options: Any,
-    ) -> None:
-        super().__init__(*args, **options)
-        self.physicians = {one["npi"]: one for one in physicians}
-        named = [
-            (npi, f"{one['first_name']} {one['last_name']}, NPI {npi}")
-            for npi, one in self.physicians.items()
-        ]
-        nobody = ("", _("None, or another physician"))
-        self.fields["physician"].choices = [nobody, *named]  # type: ignore[attr-defined]  # a choice field
-        self.fields["billing_type"].choices = billing  # type: ignore[attr-defined]  # as above
-        self.fields["payor_code"].choices = [("", _("Choose an insurer")), *payors]  # type: ignore[attr-defined]  # as above
-        for number in range(1, DIAGNOSES_ASKED + 1):
-            self.fields[f"icd_{number}"] = _text_field(
-                label=_("Diagnosis %(number)d") % {"number": number}
-            )
-
-    @property
-    def takes_insurance(self) -> bool:
-        """Return whether insurance is among the billing types."""
-        offered = self.fields["billing_type"].choices  # type: ignore[attr-defined]  # a choice field
-        return Billing.COMMERCIAL_INSURANCE in dict(offered)
-
-    @property
-    def diagnosis_fields(self) -> list[forms.BoundField]:
-        """Return the fields of diagnosis codes."""
-        return [self[f"icd_{number}"] for number in range(1, DIAGNOSES_ASKED + 1)]
-
-    def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        self._check_physician(found)
-        self._check_diagnoses(found)
-        if found.get("billing_type") == Billing.COMMERCIAL_INSURANCE:
-            for name, message in (
-                ("payor_code", _("Choose the insurer.")),
-                ("insurance_id", _("Enter the member ID on the insurance card.")),
-                ("relationship", _("Choose the insured person.")),
-            ):
-                if not found.get(name):
-                    self.add_error(name, message)
-            if found.get("relationship") not in {None, "", Relationship.SELF}:
-                for part in ("first_name", "last_name", "phone_number"):
-                    if not found.get(f"responsible_{part}"):
-                        self.add_error(
-                            f"responsible_{part}", _("Required for the insured person.")
-                        )
-            if not found.get("icd_1"):
-                self.add_error(
-                    "icd_1",
-                    _("Enter a diagnosis code. Insurance billing requires one."),
-                )
-        return found
-
-    def _check_physician(self, found: dict[str, Any]) -> None:
-        names = ("physician_first_name", "physician_last_name", "physician_npi")
-        entered = [name for name in names if found.get(name)]
-        if found.get("physician") and entered:
-            self.add_error(
-                "physician", _("Choose a physician or enter another, not both.")
-            )
-        elif entered:
-            for name in names:
-                if name not in entered and name not in self.errors:
-                    self.add_error(name, _("Required for a physician."))
-
-    def _check_diagnoses(self, found: dict[str, Any]) -> None:
-        names = [bound.name for bound in self.diagnosis_fields if found.get(bound.name)]
-        codes = {name: parse_diagnosis_code(found[name]) for name in names}
-        checked = validate_diagnosis_codes(list(codes.values()))
-        for fault in (*checked.errors, *checked.violations):
-            said_of = {fault.diagnosis_code, fault.diagnosis_code.replace(".", "")}
-            at = [name for name, code in codes.items() if code in said_of]
-            self.add_error(at[-1], fault.message)
-
-    @property
-    def icd_codes(self) -> tuple[str, ...]:
-        """Return the diagnosis codes, with their dot."""
-        entered = [
-            parse_diagnosis_code(self.cleaned_data[bound.name])
-            for bound in self.diagnosis_fields
-            if self.cleaned_data[bound.name]
-        ]
-        return validate_diagnosis_codes(entered).codes
-
-    @property
-    def named_physician(self) -> dict[str, str] | None:
-        """Return the physician in the shape of the API, or None."""
-        data = self.cleaned_data
-        if data["physician"]:
-            return dict(self.physicians[data["physician"]])
-        if not data["physician_npi"]:
-            return None
-        return {
-            "first_name": data["physician_first_name"],
-            "last_name": data["physician_last_name"],
-            "npi": data["physician_npi"],
-        }
-
-    def build_insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
-        """Build the insurance in the shape of the API, or None.
-
-        Whoever is responsible is taken to live at the patient's `address`.
-        """
-        data = self.cleaned_data
-        if data["billing_type"] != Billing.COMMERCIAL_INSURANCE:
-            return None
-        insurance: dict[str, Any] = {
-            "payor_code": data["payor_code"],
-            "insurance_id": data["insurance_id"],
-            "responsible_relationship": data["relationship"],
-            "diagnosis_codes": list(self.icd_codes),
-        }
-        if data["relationship"] != Relationship.SELF:
-            insurance["responsible_details"] = {
-                "first_name": data["responsible_first_name"],
-                "last_name": data["responsible_last_name"],
-                "phone_number": data["responsible_phone_number"],
-                "address": dict(address),
-            }
-        return insurance
-
-
 class CommentsForm(forms.Form):
     """The comment for the lab, the start date and the priority."""
 
@@ -391,11 +236,6 @@ class CommentsForm(forms.Form):
         error_messages={"invalid": gettext_lazy("Enter a date, such as 2027-01-31.")},
     )
     priority = forms.BooleanField(required=False)
-
-
-def parse_diagnosis_code(text: str) -> str:
-    """Return the code at the start of a chosen or typed diagnosis."""
-    return text.split(maxsplit=1)[0].strip(" ,;").upper() if text.strip() else ""
 
 
 def get_raw_form_values(form: forms.Form, data: Any) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from users.queries import latest_user_info
 from users.states import Gender
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from labs.models import Order
+    from labs.models import LabTest, Order
     from users.models import User
 
 _DETAILS = (
@@ -84,33 +84,59 @@ def prefill_patient(user: User | None) -> Prefill:
     return Prefill(values, order=order, newer=newer, stored=stored)
 
 
-def prefill_billing(
-    user: User | None, *, billing_types: Collection[str], physicians: Collection[str]
-) -> Prefill:
-    """Take physician, payment and insurance from the last order, or stored insurance.
+def prefill_insurance(user: User | None, *, payors: Collection[str]) -> Prefill:
+    """Take the insurance from the last order that was billed to one, or the stored one.
 
-    Only what this order offers: `billing_types`, and `physicians` by NPI. Diagnoses and
-    consents are given anew for each order.
+    Only of an insurer among `payors`, their codes. At most two queries.
     """
     order = find_last_order_of_user(user) if user else None
-    if order is None or order.billing_type not in billing_types:
-        return Prefill(_load_stored_insurance(user))
-    values: dict[str, Any] = {"billing_type": order.billing_type}
+    found = Prefill(_load_stored_insurance(user))
+    if order is not None and order.health_insurance:
+        insurance = order.health_insurance
+        responsible = insurance.get("responsible_details") or {}
+        values = {
+            "payor_code": insurance.get("payor_code") or "",
+            "insurance_id": insurance.get("insurance_id") or "",
+            "relationship": insurance.get("responsible_relationship") or "",
+        }
+        for part in _RESPONSIBLE:
+            values[f"responsible_{part}"] = responsible.get(part) or ""
+        found = Prefill(values, order=order)
+    return found if found.values.get("payor_code") in payors else Prefill({})
+
+
+def prefill_billing(
+    user: User | None,
+    *,
+    billing_types: Sequence[str],
+    physicians: Collection[str],
+    is_insured: bool,
+) -> Prefill:
+    """Take physician and payment from the last order, as far as this one offers them.
+
+    `billing_types` and `physicians`, by NPI, are what it offers. Diagnoses and consents
+    are given anew for each order. Without a last order an insured patient's insurance
+    is billed where it may be, else the first way to pay.
+    """
+    order = find_last_order_of_user(user) if user else None
+    usual = [Billing.COMMERCIAL_INSURANCE] if is_insured else []
+    offered = [*(one for one in usual if one in billing_types), *billing_types]
+    values: dict[str, Any] = {"billing_type": next(iter(offered), "")}
+    if order is None:
+        return Prefill(values)
+    insured_enough = is_insured or order.billing_type != Billing.COMMERCIAL_INSURANCE
+    if order.billing_type in billing_types and insured_enough:
+        values["billing_type"] = order.billing_type
     npi = (order.physician or {}).get("npi", "")
     if npi in physicians:
         values["physician"] = npi
-    if order.billing_type != Billing.COMMERCIAL_INSURANCE:
-        return Prefill(values, order=order)
-    insurance = order.health_insurance or {}
-    values |= {
-        "payor_code": insurance.get("payor_code") or "",
-        "insurance_id": insurance.get("insurance_id") or "",
-        "relationship": insurance.get("responsible_relationship") or "",
-    }
-    responsible = insurance.get("responsible_details") or {}
-    for part in _RESPONSIBLE:
-        values[f"responsible_{part}"] = responsible.get(part) or ""
     return Prefill(values, order=order)
+
+
+def find_last_test_of_user(user: User) -> LabTest | None:
+    """Return the lab test of the user's last order, or None; one query."""
+    order = find_last_order_of_user(user, with_test=True)
+    return order.lab_test if order else None
 
 
 def _load_stored_patient(user: User | None) -> tuple[dict[str, Any], Any]:

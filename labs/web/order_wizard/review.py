@@ -12,8 +12,8 @@ from labs.operations.insurance import find_payor
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.patients import Consent
-from labs.web.order_wizard.entry import STEPS, describe_lab_account_choice
-from labs.web.order_wizard.forms import QuestionsForm
+from labs.web.order_wizard.account_options import describe_lab_account_choice
+from labs.web.order_wizard.entry import STEPS
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -36,14 +36,11 @@ def build_order_review_sections(
 ) -> list[ReviewSection]:
     """List the order's content, step by step; empty values are left out."""
     rows: dict[str, list[tuple[str, str]]] = {
-        "user": [
+        "patient": [
             (_("Client user ID"), entry.user.client_user_id if entry.user else "")
         ],
-        "lab": [
-            (_("Lab"), entry.lab.name if entry.lab else ""),
-            (_("Account"), describe_lab_account_choice(entry)),
-        ],
         "tests": [
+            (_("Lab"), entry.lab.name if entry.lab else ""),
             (_("Panels"), ", ".join(panel.name for panel in entry.panels)),
             (
                 _("Single markers"),
@@ -51,39 +48,19 @@ def build_order_review_sections(
             ),
             (_("Collection"), _choice_label(CollectionMethod, entry.method)),
         ],
-        "questions": _list_answers(entry),
+        "lab": [(_("Account"), describe_lab_account_choice(entry.account))],
     }
     if request is not None:
-        rows["patient"] = _list_patient_rows(request)
-        rows["billing"] = _list_billing_rows(entry, request)
-        start = request.activate_by
-        rows["comments"] = [
-            (_("Starts"), start.isoformat() if start else _("Now")),
-            (_("Urgency"), _("Urgent (STAT)") if request.priority else _("Routine")),
-        ]
+        rows["patient"] += _list_patient_rows(request)
+        rows["lab"] += _list_billing_rows(entry, request)
     return [
         ReviewSection(
             step,
             STEPS[step],
-            tuple((label, text) for label, text in rows.get(step, []) if text),
+            tuple((label, text) for label, text in rows[step] if text),
         )
-        for step in entry.steps
-        if step != "review"
+        for step in rows
     ]
-
-
-def _list_answers(entry: OrderEntry) -> list[tuple[str, str]]:
-    form = QuestionsForm(entry.question_markers, entry.draft.step_values("questions"))
-    if not form.is_valid():
-        return []
-    found = []
-    for bound in form:
-        value = form.cleaned_data[bound.name]
-        labels = dict(getattr(bound.field, "choices", []))
-        values = value if isinstance(value, list) else [value]
-        text = ", ".join(str(labels.get(one, one)) for one in values if one)
-        found.append((str(bound.label), text or _("Not given")))
-    return found
 
 
 def _list_patient_rows(request: OrderRequest) -> list[tuple[str, str]]:

@@ -33,6 +33,14 @@ from tests.outbox import emitted_types
 
 pytestmark = pytest.mark.django_db
 
+INSURANCE = (
+    "payor_code",
+    "insurance_id",
+    "relationship",
+    "responsible_first_name",
+    "responsible_last_name",
+    "responsible_phone_number",
+)
 PATIENT = {
     "first_name": "Ada",
     "last_name": "Example",
@@ -74,20 +82,27 @@ class Wizard:
             return self.client.get(self.here)
         return self.client.get(self.here.replace(f"step={self.step}", f"step={step}"))
 
-    def to_tests(self, user, lab):
+    def to_patient(self, user):
         self.send(user=str(user.uuid))
-        self.next(place=f"lab:{lab.pk}")
 
-    def to_patient(self, user, panel):
-        self.to_tests(user, panel.lab)
+    def to_tests(self, user, lab, *, patient=PATIENT):
+        self.to_patient(user)
+        self.next(**patient)
+        self.send(lab=str(lab.pk))
+
+    def to_lab(self, user, panel, *, patient=PATIENT):
+        self.to_tests(user, panel.lab, patient=patient)
         self.send(add=f"panel:{panel.pk}")
         self.next()
 
-    def to_review(self, user, panel, *, comments="", patient=PATIENT, **billing):
-        self.to_patient(user, panel)
-        self.next(**patient)
-        self.next(**{"billing_type": "client_bill", **billing})
-        self.next(comments=comments)
+    def to_review(self, user, panel, *, patient=PATIENT, place="", **billing):
+        insurance = {name: billing.pop(name, "") for name in INSURANCE}
+        self.to_lab(user, panel, patient={**patient, **insurance})
+        place = place or f"lab:{panel.lab.pk}"
+        self.next(**{"place": place, "billing_type": "client_bill", **billing})
+
+    def place(self, **values):
+        return self.send(go="place", **values)
 
 
 @pytest.fixture
@@ -111,7 +126,6 @@ def test_an_order_is_placed_as_it_was_entered(wizard, alice_tenant, alice, user,
     wizard.to_review(
         user,
         panel,
-        comments="Hold the aspirin.",
         icd_1="E119",
         physician_first_name="Jane",
         physician_last_name="Sample",
@@ -119,7 +133,7 @@ def test_an_order_is_placed_as_it_was_entered(wizard, alice_tenant, alice, user,
         consents=["telehealth-informed-consent"],
     )
     review = wizard.open()
-    placed = wizard.send(go="place")
+    placed = wizard.place(comments="Hold the aspirin.")
 
     order = Order.objects.for_tenant(alice_tenant).get()
     assert review.status_code == 200
@@ -151,23 +165,60 @@ def test_a_page_before_its_turn_leads_to_the_first_step_that_is_open(
 
     assert early.status_code == 200
     assert early.context["step"] == "tests"
+    assert [one["name"] for one in early.context["steps"]] == [
+        "patient",
+        "tests",
+        "lab",
+        "review",
+    ]
+
+
+def test_the_page_of_a_user_leads_straight_to_their_patient_details(
+    wizard, alice_tenant, user, panel
+):
+    wizard.here = f"{wizard.start}?user=mbr_1"
+    page = wizard.open()
+    before = dict(wizard.client.session)
+
+    went = wizard.next(**PATIENT)
+
+    assert page.context["step"] == "patient"
+    assert "order_wizard_drafts" not in before
+    assert (went.status_code, wizard.step) == (302, "tests")
+    assert wizard.open().context["entry"].user == user
+    wizard.here = f"{wizard.start}?user=mbr"
+    assert wizard.open().context["step"] == "user"
 
 
 def test_back_keeps_what_was_typed_good_or_not(wizard, user, panel):
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
 
     back = wizard.send(go="back", first_name="Ada", zip="x")
     at = wizard.step
     page = wizard.open("patient")
 
     form = page.context["form"]
-    assert (back.status_code, at) == (302, "tests")
+    assert (back.status_code, at) == (302, "user")
     assert (form["first_name"].value(), form["zip"].value()) == ("Ada", "x")
     assert not form.errors
 
 
+def test_back_from_the_review_keeps_comment_and_start(wizard, user, panel):
+    wizard.to_review(user, panel)
+
+    wizard.send(go="back", comments="Fasting.", activate_by="2020-01-01")
+    at = wizard.step
+    form = wizard.open("review").context["form"]
+
+    assert at == "lab"
+    assert (form["comments"].value(), form["activate_by"].value()) == (
+        "Fasting.",
+        "2020-01-01",
+    )
+
+
 def test_a_correction_leads_back_to_the_review(wizard, user, panel):
-    wizard.to_review(user, panel, comments="Hold the aspirin.")
+    wizard.to_review(user, panel)
     wizard.here = wizard.here.replace("step=review", "step=patient")
 
     corrected = wizard.next(**{**PATIENT, "city": "Mesa"})
@@ -184,7 +235,7 @@ def test_a_correction_that_concerns_billing_asks_for_it_again(wizard, user, pane
 
     wizard.next(**{**PATIENT, "state": "TX"})
 
-    assert wizard.step == "billing"
+    assert wizard.step == "lab"
 
 
 def test_a_minor_is_ordered_for_with_a_representative_from_a_later_day(
@@ -193,7 +244,7 @@ def test_a_minor_is_ordered_for_with_a_representative_from_a_later_day(
     alice_tenant.minor_ordering_enabled = True
     alice_tenant.save(update_fields=["minor_ordering_enabled"])
     later = (timezone.now() + timedelta(days=30)).date()
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
     minor = {**PATIENT, "dob": f"{later.year - 10}-01-01"}
 
     alone = wizard.next(**minor)
@@ -203,9 +254,11 @@ def test_a_minor_is_ordered_for_with_a_representative_from_a_later_day(
         proxy_last_name="Example",
         proxy_phone_number="+15550102",
     )
-    wizard.next(billing_type="client_bill")
-    wizard.next(comments="", activate_by=later.isoformat(), priority="on")
-    wizard.send(go="place")
+    wizard.send(lab=str(panel.lab.pk))
+    wizard.send(add=f"panel:{panel.pk}")
+    wizard.next()
+    wizard.next(place=f"lab:{panel.lab.pk}", billing_type="client_bill")
+    wizard.place(activate_by=later.isoformat(), priority="on")
 
     order = Order.objects.for_tenant(alice_tenant).get()
     assert list(alone.context["form"].errors) == ["proxy_first_name"]
@@ -221,7 +274,7 @@ def test_a_minor_is_ordered_for_with_a_representative_from_a_later_day(
 def test_errors_stand_beside_their_fields_and_nothing_goes_on(
     wizard, alice_tenant, user, panel
 ):
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
 
     page = wizard.next(**{**PATIENT, "zip": "85", "dob": ""})
     kept = wizard.open()
@@ -234,14 +287,19 @@ def test_errors_stand_beside_their_fields_and_nothing_goes_on(
 
 def test_another_user_starts_with_an_empty_patient(wizard, alice_tenant, user, panel):
     other = make_user(tenant=alice_tenant)
-    wizard.to_review(user, panel, comments="About the first one.")
-    wizard.here = wizard.here.replace("step=review", "step=user")
+    wizard.to_review(user, panel)
+    wizard.send(go="back", comments="About the first one.")
+    wizard.here = wizard.here.replace("step=lab", "step=user")
 
     wizard.send(user=str(other.uuid))
 
-    entered = wizard.open("patient").context["entry"].draft.entries
-    assert {"patient", "billing", "comments"} & set(entered) == set()
-    assert entered["tests"]["panels"] == [str(panel.pk)]
+    at = wizard.step
+    draft = wizard.open("patient").context["entry"].draft
+    held = {"patient", "insurance", "billing", "questions", "comments"}
+    assert at == "patient"
+    assert held & set(draft.entries) == set()
+    assert draft.entries["tests"]["panels"] == [str(panel.pk)]
+    assert draft.done == ("tests",)
 
 
 def test_an_account_that_takes_no_orders_says_why_and_can_not_be_chosen(
@@ -250,29 +308,28 @@ def test_an_account_that_takes_no_orders_says_why_and_can_not_be_chosen(
     waits = make_lab_account(
         tenant=alice_tenant, lab=panel.lab, status=LabAccountStatus.PENDING
     )
-    wizard.send(user=str(user.uuid))
+    make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    wizard.to_lab(user, panel)
 
     page = wizard.open()
-    refused = wizard.next(place=f"account:{waits.pk}")
+    refused = wizard.next(place=f"account:{waits.pk}", billing_type="client_bill")
 
-    (option,) = [o for o in page.context["options"] if o.lab == panel.lab]
+    options = {option.value: option for option in page.context["options"]}
+    option = options[f"account:{waits.pk}"]
     assert (option.is_open, bool(option.why)) == (False, True)
     assert (refused.status_code, refused.context["step"]) == (422, "lab")
+    assert wizard.open("review").context["step"] == "lab"
 
 
 def test_of_two_active_accounts_one_is_named(wizard, alice_tenant, user, panel):
     first, second = (
         make_lab_account(tenant=alice_tenant, lab=panel.lab) for _ in range(2)
     )
-    wizard.send(user=str(user.uuid))
-    options = [o for o in wizard.open().context["options"] if o.lab == panel.lab]
-    wizard.next(place=f"account:{second.pk}")
-    wizard.send(add=f"panel:{panel.pk}")
-    wizard.next()
-    wizard.next(**PATIENT)
-    wizard.next(billing_type="client_bill")
-    wizard.next(comments="")
-    wizard.send(go="place")
+    wizard.to_lab(user, panel)
+    options = wizard.open().context["options"]
+    unnamed = wizard.next(billing_type="client_bill")
+    wizard.next(place=f"account:{second.pk}", billing_type="client_bill")
+    wizard.place()
 
     order = Order.objects.for_tenant(alice_tenant).get()
     assert [option.value for option in options] == [
@@ -280,6 +337,7 @@ def test_of_two_active_accounts_one_is_named(wizard, alice_tenant, user, panel):
         f"account:{second.pk}",
     ]
     assert (order.lab_account, order.account_reason) == (second, "given")
+    assert (unnamed.status_code, unnamed.context["step"]) == (422, "lab")
 
 
 def test_tests_are_those_of_the_lab_and_the_collection(
@@ -336,10 +394,8 @@ def test_a_panel_and_an_added_marker_become_one_order(
     wizard.send(add=f"panel:{panel.pk}")
     wizard.send(add=f"marker:{extra.pk}")
     wizard.next()
-    wizard.next(**PATIENT)
-    wizard.next(billing_type="client_bill")
-    wizard.next(comments="")
-    wizard.send(go="place")
+    wizard.next(place=f"lab:{panel.lab.pk}", billing_type="client_bill")
+    wizard.place()
 
     order = Order.objects.for_tenant(alice_tenant).get()
     assert set(order.lab_test.markers.all()) == {*panel.markers.all(), extra}
@@ -356,25 +412,26 @@ QUESTION = {
 }
 
 
-def test_a_question_that_needs_an_answer_has_a_step_of_its_own(
+def test_a_question_that_needs_an_answer_is_asked_in_the_review(
     wizard, alice_tenant, user
 ):
     lab = make_lab()
     marker = make_marker(lab=lab, aoe_questions=[QUESTION])
     panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=(marker,))
     name = f"q_{marker.pk}_7"
-    wizard.to_patient(user, panel)
-    at = wizard.step
+    wizard.to_review(user, panel)
+    before = holdings(alice_tenant)
+    page = wizard.open()
 
-    refused = wizard.next(**{name: ""})
-    wizard.next(**{name: "U"})
-    wizard.next(**PATIENT)
-    wizard.next(billing_type="client_bill")
-    wizard.next(comments="")
-    wizard.send(go="place")
+    refused = wizard.place(**{name: ""}, comments="Kept.")
+    same = holdings(alice_tenant) == before
+    kept = wizard.open().context["form"]["comments"].value()
+    wizard.place(**{name: "U"})
 
-    assert at == "questions"
-    assert (refused.status_code, list(refused.context["form"].errors)) == (422, [name])
+    assert (page.context["refusal"], page.context["can_place"]) == (None, True)
+    assert refused.status_code == 422
+    assert list(refused.context["questions"].errors) == [name]
+    assert (same, kept) == (True, "Kept.")
     assert Order.objects.for_tenant(alice_tenant).get().aoe_answers == [
         {"marker_id": marker.pk, "question_id": 7, "answer": "U"}
     ]
@@ -386,7 +443,7 @@ def test_a_patient_was_born_within_living_memory(
 ):
     alice_tenant.minor_ordering_enabled = True
     alice_tenant.save(update_fields=["minor_ordering_enabled"])
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
 
     page = wizard.next(**{**PATIENT, "dob": day})
 
@@ -405,7 +462,7 @@ def test_a_patient_was_born_within_living_memory(
     ],
 )
 def test_a_patient_is_refused_at_the_field(wizard, user, panel, changes, field):
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
 
     page = wizard.next(**{**PATIENT, **changes})
 
@@ -422,12 +479,12 @@ def test_the_ways_to_pay_are_those_the_account_allows_in_the_state(
         allowed_billing={"client_bill": ["TX"], "patient_bill": ["AZ"]},
         delegated_flow="order_delegated",
     )
-    wizard.to_patient(user, panel)
-    wizard.next(**PATIENT)
+    wizard.to_lab(user, panel)
 
     page = wizard.open()
-    wrong = wizard.next(billing_type="client_bill")
-    nobody = wizard.next(billing_type="patient_bill")
+    place = f"lab:{panel.lab.pk}"
+    wrong = wizard.next(place=place, billing_type="client_bill")
+    nobody = wizard.next(place=place, billing_type="patient_bill")
 
     offered = page.context["form"].fields["billing_type"].choices
     assert [value for value, _ in offered] == ["patient_bill"]
@@ -435,31 +492,53 @@ def test_the_ways_to_pay_are_those_the_account_allows_in_the_state(
     assert list(nobody.context["form"].errors) == ["physician"]
 
 
+def test_another_account_shows_who_it_may_bill_and_keeps_what_was_entered(
+    wizard, alice_tenant, user, panel
+):
+    only = {"allowed_billing": {"patient_bill": ["AZ"]}}
+    make_lab_account(tenant=alice_tenant, lab=panel.lab)
+    other = make_lab_account(tenant=alice_tenant, lab=panel.lab, **only)
+    wizard.to_lab(user, panel)
+
+    part = wizard.client.post(
+        wizard.here,
+        {"go": "account", "place": f"account:{other.pk}", "icd_1": "E119"},
+        headers={"HX-Request": "true"},
+    )
+
+    form = part.context["form"]
+    assert [value for value, _ in form.fields["billing_type"].choices] == [
+        "patient_bill"
+    ]
+    assert (form["icd_1"].value(), form.errors) == ("E119", {})
+    assert wizard.open("review").context["step"] == "lab"
+    wizard.send(go="account", place=f"account:{other.pk}", icd_1="E11.9")
+    assert wizard.open().context["form"]["icd_1"].value() == "E11.9"
+
+
 def test_insurance_names_insurer_member_and_diagnosis(
     wizard, alice_tenant, user, panel
 ):
-    wizard.to_patient(user, panel)
+    place = {"place": f"lab:{panel.lab.pk}", "billing_type": "commercial_insurance"}
+    insured = {"payor_code": "SBX001", "insurance_id": "M-1", "relationship": "Self"}
+    wizard.to_patient(user)
+
+    half = wizard.next(**PATIENT, relationship="Spouse")
     wizard.next(**PATIENT)
+    wizard.send(lab=str(panel.lab.pk))
+    wizard.send(add=f"panel:{panel.pk}")
+    wizard.next()
+    uninsured = wizard.next(**place)
+    wizard.here = wizard.here.replace("step=lab", "step=patient")
+    wizard.next(**PATIENT, **insured)
+    usual = wizard.open().context["form"]["billing_type"].value()
+    wizard.next(**place, icd_1="E11.9 Type 2 diabetes mellitus without complications")
+    wizard.place()
 
-    page = wizard.next(billing_type="commercial_insurance", relationship="Spouse")
-    wizard.next(
-        billing_type="commercial_insurance",
-        payor_code="SBX001",
-        insurance_id="M-1",
-        relationship="Self",
-        icd_1="E11.9 Type 2 diabetes mellitus without complications",
-    )
-    wizard.next(comments="")
-    wizard.send(go="place")
-
-    assert set(page.context["form"].errors) == {
-        "payor_code",
-        "insurance_id",
-        "icd_1",
-        "responsible_first_name",
-        "responsible_last_name",
-        "responsible_phone_number",
-    }
+    assert set(half.context["insurance"].errors) == set(INSURANCE) - {"relationship"}
+    assert half.status_code == 422
+    assert set(uninsured.context["form"].errors) == {"billing_type", "icd_1"}
+    assert usual == "commercial_insurance"
     assert Order.objects.for_tenant(alice_tenant).get().health_insurance == {
         "payor_code": "SBX001",
         "insurance_id": "M-1",
@@ -469,11 +548,14 @@ def test_insurance_names_insurer_member_and_diagnosis(
 
 
 def test_diagnoses_are_checked_where_they_are_entered(wizard, user, panel):
-    wizard.to_patient(user, panel)
-    wizard.next(**PATIENT)
+    wizard.to_lab(user, panel)
 
     page = wizard.next(
-        billing_type="client_bill", icd_1="E119", icd_2="sugar", icd_3="E11.9"
+        place=f"lab:{panel.lab.pk}",
+        billing_type="client_bill",
+        icd_1="E119",
+        icd_2="sugar",
+        icd_3="E11.9",
     )
 
     assert set(page.context["form"].errors) == {"icd_2", "icd_3"}
@@ -484,14 +566,15 @@ def test_a_comment_is_shown_as_it_prints_and_bounded(wizard, alice_tenant, user)
     make_lab_account(
         tenant=alice_tenant, lab=panel.lab, default_clinical_notes="Call us."
     )
-    wizard.to_patient(user, panel)
-    wizard.next(**PATIENT)
-    wizard.next(billing_type="client_bill")
+    wizard.to_review(user, panel)
+    before = holdings(alice_tenant)
 
-    shown = wizard.send(go="print", comments="Fasting.")
-    long = wizard.next(comments="x" * 1001)
-    past = wizard.next(comments="", activate_by="2020-01-01")
+    wizard.send(go="print", comments="Fasting.")
+    shown = wizard.open()
+    long = wizard.place(comments="x" * 1001)
+    past = wizard.place(comments="", activate_by="2020-01-01")
 
+    assert holdings(alice_tenant) == before
     assert shown.context["printed"] == "Call us.\nFasting."
     assert (long.status_code, list(long.context["form"].errors)) == (422, ["comments"])
     assert list(past.context["form"].errors) == ["activate_by"]
@@ -562,7 +645,7 @@ def test_a_placed_draft_leads_to_its_order_and_keeps_no_patient(
     wizard.send(go="place")
     order_page = wizard.here
 
-    sent = wizard.client.session["order_drafts"]
+    sent = wizard.client.session["order_wizard_drafts"]
     order = Order.objects.for_tenant(alice_tenant).get()
     assert order_page.endswith(f"/orders/{order.pk}/")
     assert "Example" not in str(sent)
@@ -583,7 +666,7 @@ def test_what_is_kept_of_the_user_fills_the_form_and_the_read_is_audited(
         },
     }
     alice_api.patch(f"/v2/user/{user.uuid}/info", info)
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
 
     insured = {k: PATIENT[k] for k in list(PATIENT)[:6]} | {"address": info["address"]}
     insurance = {
@@ -594,9 +677,8 @@ def test_what_is_kept_of_the_user_fills_the_form_and_the_read_is_audited(
     }
     alice_api.post(f"/v2/user/{user.uuid}/insurance", insurance)
 
-    patient = wizard.open().context["form"]
-    wizard.next(**PATIENT)
-    billing = wizard.open().context["form"]
+    page = wizard.open().context
+    patient, billing = page["form"], page["insurance"]
 
     assert (patient["first_name"].value(), patient["state"].value()) == ("Ada", "AZ")
     assert (billing["payor_code"].value(), billing["insurance_id"].value()) == (
@@ -614,7 +696,7 @@ def test_what_is_kept_of_the_user_fills_the_form_and_the_read_is_audited(
 def test_a_draft_is_of_one_environment_and_one_member(
     wizard, alice_tenant, alice_production, user, panel
 ):
-    wizard.to_patient(user, panel)
+    wizard.to_patient(user)
     other = Client()
     other.force_login(make_member(team=alice_tenant.team, roles=(Role.LAB_STAFF,)))
 
@@ -633,7 +715,7 @@ def test_a_draft_ends_after_12_hours(wizard, user):
         clock.shift(timedelta(hours=1))
         ended = wizard.open()
 
-    assert kept.context["step"] == "lab"
+    assert kept.context["step"] == "patient"
     assert ended["Location"] == wizard.start
 
 
@@ -676,25 +758,26 @@ def test_a_list_of_tests_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         wizard.open()
 
-    assert len(one) == len(ten) == 19
+    assert len(one) == len(ten) == 20
 
 
-def test_production_says_what_is_not_set_up_at_the_lab_step(
+def test_production_says_what_is_not_set_up_at_the_tests(
     alice_web, alice_production, settings
 ):
     settings.LAB_GATEWAY = ""
     make_lab(name="Northgate", tenant=alice_production)
     member = make_user(tenant=alice_production, client_user_id="mbr_2")
     production = Wizard(alice_production, alice_web)
-    production.next(user=str(member.uuid))
+    production.to_patient(member)
+    production.next(**PATIENT)
     before = holdings(alice_production)
 
     page = alice_web.get(production.here).content.decode()
-    refused = production.next(place="")
+    refused = production.next()
 
     assert "This installation has no lab gateway." in page
     assert "Link a lab account with Northgate" in page
-    assert "No lab account accepts orders yet." in page
+    assert "Set up lab accounts" in page
     assert "Quest Diagnostics" not in page
     assert refused.status_code == 422
     assert holdings(alice_production) == before
@@ -713,12 +796,14 @@ def test_production_offers_insurance_once_an_insurer_is_set_up(
     panel = make_lab_test(tenant=alice_production, lab=lab)
     member = make_user(tenant=alice_production)
     production = Wizard(alice_production, alice_web)
-    production.to_patient(member, panel)
-    production.next(**PATIENT)
+    production.to_lab(member, panel)
     words = "no insurer is set up"
 
     without = production.open()
-    refused = production.next(billing_type="commercial_insurance", payor_code="SBX001")
+    patient = production.open("patient").content.decode()
+    refused = production.next(
+        place=f"lab:{lab.pk}", billing_type="commercial_insurance"
+    )
     payor = create_payor(
         tenant=alice_production,
         actor=ACTOR,
@@ -733,9 +818,10 @@ def test_production_offers_insurance_once_an_insurer_is_set_up(
 
     assert offered(without) == ["client_bill"]
     assert words in without.content.decode()
-    assert 'name="payor_code"' not in without.content.decode()
+    assert 'name="payor_code"' not in patient
     assert refused.status_code == 422
-    assert list(refused.context["form"].errors) == ["billing_type", "payor_code"]
+    assert "billing_type" in refused.context["form"].errors
     assert offered(shown) == ["client_bill", "commercial_insurance"]
     assert words not in shown.content.decode()
-    assert payor.payor_code in shown.content.decode()
+    insurers = production.open("patient").content.decode()
+    assert payor.payor_code in insurers
