@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.utils.translation import get_supported_language_variant
+from django.utils.translation import get_language, get_supported_language_variant
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from portal.lib.translation import gettext_lazy
@@ -35,6 +35,14 @@ def is_offered_language(code: str) -> bool:
 def is_member_language(code: str) -> bool:
     """Return whether members' pages and mails can be in a language."""
     return code in settings.MEMBER_LANGUAGES
+
+
+def write_within_sentence(text: str) -> str:
+    """Write a label small, as words within a sentence; German keeps its capitals.
+
+    A German noun has one anywhere, so "Termin abgesagt" stays as it is.
+    """
+    return str(text) if get_language() == "de" else str(text).lower()
 
 
 def find_browser_language(

@@ -19,6 +19,7 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from portal.lib.languages import write_within_sentence
 from portal.lib.units import format_unit
 from portal.lib.web import views as web
 from portal.ui.dates import (
@@ -59,6 +60,7 @@ def render_icon(name: str, size: int = 16, label: str = "") -> SafeString:
 
 register.filter("words", format_wire_value_as_words)
 register.filter("units", format_unit)
+register.filter("small", write_within_sentence)
 
 
 @register.simple_tag(name="status_pill")

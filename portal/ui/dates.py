@@ -12,7 +12,11 @@ from django.utils.translation import get_language
 # What a pattern of English becomes. Source: Unicode CLDR 45, date patterns of the
 # languages. Django's own formats are another matter: the operators' admin has them.
 _PATTERNS: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
-    "de": ((re.compile(r"\bj\b"), "j."), (re.compile(r"\bM\b"), "N")),
+    "de": (
+        (re.compile(r"\b([lD]) j\b"), r"\1, j"),
+        (re.compile(r"\bj\b"), "j."),
+        (re.compile(r"\bM\b"), "N"),
+    ),
     "fr": ((re.compile(r"\bM\b"), "N"),),
     **dict.fromkeys(
         ("es", "pt-br"),

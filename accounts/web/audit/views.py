@@ -46,6 +46,7 @@ from accounts.web.audit.filters import (
 from accounts.web.audit.groups import group_audit_entries
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
+from portal.lib.languages import write_within_sentence
 from portal.lib.tenancy import iterate_as_tenant
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import is_page_fragment_requested, render_page
@@ -142,7 +143,7 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
             key,
             _("%(name)s, %(email)s") % {"name": known[key].name, "email": label}
             if key in known and known[key].name
-            else f"{label}, {ACTOR_WORDS.get(kind, kind).lower()}",
+            else f"{label}, {write_within_sentence(ACTOR_WORDS.get(kind, kind))}",
         )
         for kind, key, label in choices.actors
     ]

@@ -14,6 +14,7 @@ from labs.documents.guides import get_fasting_start
 from labs.gateways.booking_directory import is_public_holiday
 from labs.states.appointments import WINDOW_DAYS
 from portal.lib.choices import OpenChoices
+from portal.lib.languages import write_within_sentence
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.ui.dates import write_date
@@ -367,7 +368,7 @@ def _build_time_groups(
         TimeGroup(
             f"{_PARTS[part]}"
             if number
-            else f"{write_date(day, 'l j F')}, {_PARTS[part].lower()}",
+            else f"{write_date(day, 'l j F')}, {write_within_sentence(_PARTS[part])}",
             slots,
         )
         for number, (part, slots) in enumerate(groups.items())

@@ -24,6 +24,7 @@ from labs.states.orders import Interpretation, UpdateReason, split_order_status
 from labs.states.patients import NPI
 from labs.web.order_rows import format_lab_account_name
 from labs.web.order_wizard.forms import PatientForm
+from portal.lib.languages import write_within_sentence
 from portal.lib.translation import gettext_lazy
 from portal.ui.pills import find_status_pill
 
@@ -325,7 +326,7 @@ def group_accounts_by_lab(
     """Group lab accounts by lab, as choices with their status."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for account in accounts:
-        status = find_status_pill(account.status).words.lower()
+        status = write_within_sentence(find_status_pill(account.status).words)
         label = f"{format_lab_account_name(account)}, {status}"
         labs.setdefault(account.lab.name, []).append((str(account.pk), label))
     return sorted(labs.items())

@@ -27,6 +27,7 @@ from labs.web.results.rows import (
     build_interpretation_pill,
     format_reference_range,
 )
+from portal.lib.languages import write_within_sentence
 from portal.lib.units import format_unit
 from portal.lib.web.views import page_url
 from portal.ui.dates import write_date
@@ -137,9 +138,9 @@ def _order(request: TenantRequest, span: RecordSpan, each: OrderSpan) -> RecordE
         detail=_("Order %(order)s, %(status)s")
         % {
             "order": str(each.id)[:8],
-            "status": find_status_pill(
-                split_order_status(each.status).low
-            ).words.lower(),
+            "status": write_within_sentence(
+                find_status_pill(split_order_status(each.status).low).words
+            ),
         },
         icon="flask",
         family="info",

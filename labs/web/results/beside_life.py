@@ -19,6 +19,7 @@ from accounts.web.rights import require_right
 from labs.queries.results.trends import list_result_trends_of_user
 from labs.states.orders import Interpretation
 from labs.web.results.rows import ABNORMAL, build_interpretation_pill
+from portal.lib.languages import write_within_sentence
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import render_page
@@ -145,7 +146,7 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
     line = _list_life(values, first, last, every)
     title = (
         _("%(marker)s and %(life)s")
-        % {"marker": trend.name, "life": str(life.name).lower()}
+        % {"marker": trend.name, "life": write_within_sentence(life.name)}
         if trend
         else str(life.name)
     )

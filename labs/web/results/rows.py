@@ -24,6 +24,7 @@ from labs.states.turnaround import (
     get_result_lateness,
     is_sample_drawn_or_at_lab,
 )
+from portal.lib.languages import write_within_sentence
 from portal.lib.units import format_unit
 from portal.ui.charts import draw_reference_range_bar
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
@@ -400,5 +401,5 @@ def _describe_trend(trend: Trend) -> str:
         return span.strip()
     return _("%(change)s, now %(status)s") % {
         "change": span.strip(),
-        "status": find_status_pill(state).words.lower(),
+        "status": write_within_sentence(find_status_pill(state).words),
     }

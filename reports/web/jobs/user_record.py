@@ -16,6 +16,7 @@ from accounts.declarations.user_record import (
 )
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from portal.lib.languages import write_within_sentence
 from portal.lib.web.views import page_url
 from portal.ui.dates import write_date
 from portal.ui.pills import find_status_pill
@@ -81,7 +82,10 @@ def _build_entry(request: TenantRequest, each: UploadedReport) -> RecordEntry:
         at=each.created_at,
         title=_("Report of %(lab)s") % {"lab": each.lab} if each.lab else _("Report"),
         detail=", ".join(
-            (_count_values(each), find_status_pill(each.status).words.lower())
+            (
+                _count_values(each),
+                write_within_sentence(find_status_pill(each.status).words),
+            )
         ),
         icon="scan",
         family=_FAMILIES.get(status, "mute") if status else "mute",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.lib.languages import write_within_sentence
 from portal.lib.translation import gettext_lazy
 from portal.lib.units import format_unit
 from portal.ui.pills import format_wire_value_as_words
@@ -131,7 +132,7 @@ def describe_check_note(note: Mapping[str, Any]) -> str:
         case NoteCode.DATES_OUT_OF_ORDER:
             return _("%(first)s is after %(second)s.") % {
                 "first": _date_label(_text(facts, "earlier")),
-                "second": _date_label(_text(facts, "later")).lower(),
+                "second": write_within_sentence(_date_label(_text(facts, "later"))),
             }
         case code:
             return f"{format_wire_value_as_words(str(code))}."

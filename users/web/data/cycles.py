@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.lib.languages import write_within_sentence
 from portal.lib.translation import gettext_lazy
 from portal.ui.body_charts import CycleDay, draw_menstrual_cycle_chart
 from portal.ui.dates import write_date
@@ -270,17 +271,21 @@ class Cycle:
         return CycleDay(
             date=day,
             number=(day - self.start).days + 1,
-            flow=_label(MenstrualFlow, flow["flow"]).lower() if flow else "",
+            flow=write_within_sentence(_label(MenstrualFlow, flow["flow"]))
+            if flow
+            else "",
             flow_level=_FLOW_LEVELS.get(flow["flow"], 2) if flow else 0,
             temperature=self._temperatures.get(day),
-            test=_label(OvulationTest, test["test_result"]).lower() if test else "",
+            test=write_within_sentence(_label(OvulationTest, test["test_result"]))
+            if test
+            else "",
             is_positive=bool(test and test["test_result"] in _POSITIVE),
             is_spotting=logs["intermenstrual_bleeding"] is not None,
             is_fertile=bool(fertile and fertile[0] <= day <= fertile[1]),
             is_predicted=bool(predicted and predicted[0] <= day <= predicted[1]),
             is_today=day == self.today,
             other=tuple(
-                f"{name.lower()} {_label(kind, entry[value]).lower()}"
+                write_within_sentence(f"{name} {_label(kind, entry[value])}")
                 for name, key, value, kind in _LOGS
                 if (entry := logs[key])
             ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
+from portal.lib.languages import write_within_sentence
 from portal.ui.pills import format_wire_value_as_words
 from portal.ui.series_chart import Curve, Lane, Mark, Stay
 from users.analysis.explorer import Form, Resolution, SampleRequest, read_chart_points
@@ -124,7 +125,7 @@ class ShownSeries:
                 each = _words(length[0].end - length[0].start)
                 return _("Minimum, mean and maximum per %(length)s") % {"length": each}
             case _:
-                period = {"period": str(self.view.resolution.label).lower()}
+                period = {"period": write_within_sentence(self.view.resolution.label)}
                 if self.adds_up:
                     return _("Sum per %(period)s") % period
                 return _("Minimum, mean and maximum per %(period)s") % period

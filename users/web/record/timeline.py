@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from accounts.declarations.pages import list_page_contributions
+from portal.lib.languages import write_within_sentence
 from portal.lib.periods import find_day_start
 from portal.ui.dates import write_date
 from portal.ui.timeline_chart import (
@@ -248,7 +249,7 @@ def _name_span(entry: RecordEntry, span: RecordSpan) -> str:
 
 def _say(rows: Sequence[RecordRow], chosen: ChosenSpan) -> str:
     """Return the finding: the days, and how many of each row."""
-    parts = [f"{row.title.lower()} {row.number:,}" for row in rows]
+    parts = [f"{write_within_sentence(row.title)} {row.number:,}" for row in rows]
     return f"{chosen.words}: {', '.join(parts)}" if parts else chosen.words
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from portal.lib.languages import write_within_sentence
 from portal.ui.charts import draw_hourly_arrivals_strip
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class SourceDay:
         ) % {
             "source": self.provider.name,
             "hours": STRIP_HOURS,
-            "last": self.last_seen.lower(),
+            "last": write_within_sentence(self.last_seen),
         }
         return draw_hourly_arrivals_strip(self.counts, says=finding)
 
