@@ -175,7 +175,7 @@ def test_dates_and_numbers_of_prose_are_the_language_s():
 
     assert written == {
         "en": ("Sun 1 Mar 2026, 09:05 UTC", "1 March 2026", "2,418", "97.1%"),
-        "de": ("So 1. März 2026, 09:05 UTC", "1. März 2026", "2.418", "97,1\xa0%"),
+        "de": ("So, 1. März 2026, 09:05 UTC", "1. März 2026", "2.418", "97,1\xa0%"),
         "es": ("dom 1 mar 2026, 09:05 UTC", "1 de marzo de 2026", "2,418", "97.1%"),
         "fr": (
             "dim 1er mars 2026, 09:05 UTC",
