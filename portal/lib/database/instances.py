@@ -24,8 +24,7 @@ class Columns(Generic[_Row]):
     """Some columns of a model's table, in the order in which a statement selects them.
 
     `sql` is what it selects of the table by the name given. Columns left out are
-    deferred, as by `only`. Fields with a conversion of their own are refused: what is
-    encrypted is read through the ORM.
+    deferred, as by `only`. Fields whose values the ORM converts are refused.
     """
 
     model: type[_Row]
