@@ -510,6 +510,7 @@ UNFOLD = {
                         (gettext_lazy("Server health"), "stethoscope", "doctor"),
                         (gettext_lazy("Providers"), "sensors", "providers"),
                         (gettext_lazy("Tenant isolation"), "shield", "isolation"),
+                        (gettext_lazy("Queue and budgets"), "balance", "queue"),
                         (
                             gettext_lazy("Parsing jobs"),
                             "lab_panel",

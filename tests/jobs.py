@@ -15,6 +15,7 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 
 from portal.lib.jobs.jobs import load_declared_jobs
+from portal.lib.jobs.turns import take_turns
 
 if TYPE_CHECKING:
     from procrastinate.periodic import PeriodicTask
@@ -82,7 +83,7 @@ def run_waiting(*, concurrency: int = 1) -> None:
     forget_periodic_jobs()
     connector = DjangoConnector().get_worker_connector()
     try:
-        with app.replace_connector(connector) as working:
+        with take_turns(connector, places=concurrency) as working:
             working.run_worker(
                 wait=False,
                 concurrency=concurrency,

@@ -9,6 +9,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.queries.tenants import find_tenant_of_version
 from portal.lib.api.views import KeyedAPIView
+from portal.lib.budgets import TEAM
 from portal.lib.tenancy import acting_for_with_version
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class TenantAPIView(KeyedAPIView):
             if tenant is None or tenant.team.deleted_at is not None:
                 raise AuthenticationFailed
             self.tenant = tenant
+            self.request.META[TEAM] = str(tenant.pk)
             yield
 
     def find_tenant(self, grant: Any, **path: str) -> Tenant:

@@ -33,6 +33,7 @@ from accounts.web.sign_in.requirements import (
 )
 from accounts.web.sign_in.sessions import record_session_seen
 from portal.lib.actor import Actor, ActorKind
+from portal.lib.budgets import TEAM
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
@@ -78,6 +79,7 @@ class TenantMiddleware:
         if missing is not None:
             return redirect_browser(request, missing)
         request.tenant, request.rights = tenant, rights
+        request.META[TEAM] = str(tenant.pk)
         request.actor = Actor(
             ActorKind.MEMBER,
             str(member.pk),

@@ -82,6 +82,7 @@ class OperatorsSite(UnfoldAdminSite):
 
     def extra_urls(self) -> list[URLPattern]:
         from portal.ops.isolation.page import show_isolation_reports
+        from portal.ops.teams_at_work import show_teams_at_work
         from users.admin import show_connection_counts_by_source
 
         return [
@@ -94,6 +95,7 @@ class OperatorsSite(UnfoldAdminSite):
             path(
                 "isolation/", self.admin_view(show_isolation_reports), name="isolation"
             ),
+            path("queue/", self.admin_view(show_teams_at_work), name="queue"),
         ]
 
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

@@ -18,6 +18,7 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
+from portal.lib.budgets import find_budget
 from portal.server.answers import HEALTHY, Answer, send_answer, send_refusal
 from portal.server.bodies import BodyRefused, CutOff, receive_request_body
 from portal.server.connections import (
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
 
     from portal.server.answers import Headers
+    from portal.server.threads import Place
 
     Environ = dict[str, Any]
     Handler = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -47,6 +49,7 @@ logger = logging.getLogger(__name__)
 
 # Requests of a process that may wait for a thread; one more is told to come back.
 MOST_WAITING = 500
+MOST_OF_ONE_TEAM = 400
 MOST_WAITING_FOR_HEALTH = 20
 # Batches of phones have a thread of their own: however many send their backlog at once,
 # the other threads are there for everybody else. A second thread would take more of the
@@ -99,7 +102,12 @@ class Application:
         self.health = Threads(1, "health", most_waiting=MOST_WAITING_FOR_HEALTH)
         # In a thread, as Django refuses to touch a database in the loop's own.
         await self.loop.run_in_executor(self.health.pool, self._load)
-        self.threads = Threads(self.size, "web", most_waiting=MOST_WAITING)
+        self.threads = Threads(
+            self.size,
+            "web",
+            most_waiting=MOST_WAITING,
+            most_of_one=MOST_OF_ONE_TEAM,
+        )
         self.uploads = Threads(
             1,
             "uploads",
@@ -222,16 +230,17 @@ class Application:
         environ.pop("HTTP_TRANSFER_ENCODING", None)
         return body
 
-    def _check_room(self, threads: Threads, environ: Environ) -> str:
+    def _check_room(self, threads: Threads, environ: Environ) -> Place:
         """What a request counts with. Raises: _Refused where too many wait."""
-        group = threads.find_group(environ)
-        if not threads.has_room(group):
+        path = environ["PATH_INFO"]
+        budget = find_budget(path) if threads is self.threads else None
+        place = threads.find_place(environ, budget)
+        if wait := threads.find_wait(place):
             sentence = "The server is busy. Try again in a moment."
-            answer = self._refusal(environ["PATH_INFO"], 503, "busy", sentence)
-            wait = str(threads.retry_after_s).encode()
-            answer.headers.append((b"retry-after", wait))
+            answer = self._refusal(path, 503, "busy", sentence)
+            answer.headers.append((b"retry-after", str(wait).encode()))
             raise _Refused(answer)
-        return group
+        return place
 
     async def _work(
         self,
@@ -245,16 +254,15 @@ class Application:
         Raises: _Refused where too many wait for one; CutOff where the client went away
         before its turn.
         """
-        group = self._check_room(threads, environ)
+        place = self._check_room(threads, environ)
         answered: asyncio.Future[Answer | None] = self.loop.create_future()
         run = partial(self._run, handler, environ, connection, answered)
-        threads.take(group)
         connection.at_work = True
+        threads.take(place, run)
         try:
-            threads.pool.submit(run)
             found = await answered
         finally:
-            threads.give_back(group, environ)
+            threads.give_back(place, environ)
             connection.at_work = False
         if found is None:
             raise CutOff

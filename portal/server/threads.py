@@ -1,23 +1,44 @@
-"""Threads that requests wait for, and how many of them may wait."""
+"""Threads that requests wait for, and whose turn it is."""
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-# Where a view writes the team of its caller, in the WSGI environment.
-TEAM = "portal.team"
+from portal.lib.budgets import TEAM, find_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from portal.lib.budgets import Budget
+
 _CALLERS_MAX = 10_000
+_KEYS = ("HTTP_AUTHORIZATION", "HTTP_X_SERVICE_API_KEY", "HTTP_X_PHONE_TOKEN")
+_SESSIONS = ("__Host-sessionid", "sessionid")
+
+
+class Place(NamedTuple):
+    """What a request counts with: its team, or its caller, and a budget if heavy."""
+
+    group: str
+    is_team: bool
+    budget: Budget | None
 
 
 class Threads:
-    """A few threads, and how many requests they have or wait for them.
+    """A few threads that take requests in turns, and how many may wait for them.
 
-    `most_of_one`: how many of those one team may have; None for as many as there are.
-    A caller's team is the one that its last answered call was of (`TEAM`); until the
-    first the caller counts for itself. Used by the event loop alone, but for the pool.
+    The next request is of the group with fewest at work, then of the one that was
+    served longest ago. A team has at most its share of the threads at work
+    (`find_share`), and of a heavy kind what its budget says; the rest waits. An
+    address, which may be a proxy's, has no share to keep to.
+    `most_of_one`: how many one group may have at work or waiting; None for as many as
+    there are. A caller's group is the team that its last answered call was of (`TEAM`);
+    until the first it is its address. All but the threads' own work is of the event
+    loop.
     """
 
     def __init__(
@@ -30,45 +51,115 @@ class Threads:
         retry_after_s: int = 1,
     ) -> None:
         self.pool = ThreadPoolExecutor(size, thread_name_prefix=name)
-        self.retry_after_s = retry_after_s
+        self._retry_after_s = retry_after_s
+        self._size, self._share = size, find_share(size)
         self._at_most = size + most_waiting
         self._of_one = self._at_most if most_of_one is None else most_of_one
         self._held = 0
-        self._held_by: Counter[str] = Counter()
+        self._held_by: Counter[str | Place] = Counter()
         self._teams: OrderedDict[str, str] = OrderedDict()
+        # Of the threads, behind the lock. Groups are in the order of their last turn.
+        self._lock = threading.Lock()
+        self._waiting: OrderedDict[str, list[tuple[Place, Callable[[], None]]]] = (
+            OrderedDict()
+        )
+        self._at_work: Counter[str | Place] = Counter()
 
-    def find_group(self, environ: dict[str, Any]) -> str:
-        """Return what a request counts with: its team, or its caller."""
-        caller = _caller(environ)
-        return self._teams.get(caller, caller)
+    def find_place(self, environ: dict[str, Any], budget: Budget | None) -> Place:
+        """Return what a request counts with."""
+        caller = _find_caller(environ)
+        if team := self._teams.get(caller):
+            return Place(team, True, budget)
+        return Place(f"at {environ.get('REMOTE_ADDR', '')}", False, budget)
 
-    def has_room(self, group: str) -> bool:
-        """Return whether one more request of a group may wait."""
-        return self._held < self._at_most and self._held_by[group] < self._of_one
+    def find_wait(self, place: Place) -> int:
+        """Return the seconds after which one more may come; 0 where there is room."""
+        budget = place.budget
+        if budget is not None and self._held_by[place] >= budget.held:
+            return budget.retry_after_s
+        has_room = self._held < self._at_most
+        if has_room and self._held_by[place.group] < self._of_one:
+            return 0
+        return self._retry_after_s
 
-    def take(self, group: str) -> None:
-        """Count a request that waits or is at work."""
+    def take(self, place: Place, run: Callable[[], None]) -> None:
+        """Run in a thread when it is the request's turn."""
         self._held += 1
-        self._held_by[group] += 1
+        _count(self._held_by, place, 1)
+        with self._lock:
+            self._waiting.setdefault(place.group, []).append((place, run))
+        self.pool.submit(self._work)
 
-    def give_back(self, group: str, environ: dict[str, Any]) -> None:
-        """Count it no more, and learn whose team its caller is of."""
+    def give_back(self, place: Place, environ: dict[str, Any]) -> None:
+        """Count a request no more, and learn whose team its caller is of."""
         self._held -= 1
-        self._held_by[group] -= 1
-        if not self._held_by[group]:
-            del self._held_by[group]
-        team = environ.get(TEAM)
-        if team:
-            caller = _caller(environ)
+        _count(self._held_by, place, -1)
+        team, caller = environ.get(TEAM), _find_caller(environ)
+        if team and caller:
             self._teams[caller] = team
             self._teams.move_to_end(caller)
             if len(self._teams) > _CALLERS_MAX:
                 self._teams.popitem(last=False)
 
+    def _work(self) -> None:
+        """Run requests until none may run; each that waits has brought one call."""
+        while True:
+            with self._lock:
+                chosen = self._choose()
+            if chosen is None:
+                return
+            place, run = chosen
+            try:
+                run()
+            finally:
+                with self._lock:
+                    _count(self._at_work, place, -1)
 
-def _caller(environ: dict[str, Any]) -> str:
-    given = environ.get("HTTP_AUTHORIZATION")
+    def _choose(self) -> tuple[Place, Callable[[], None]] | None:
+        """Take out the next request whose turn it is."""
+        best: tuple[int, str, int] | None = None
+        for group, requests in self._waiting.items():
+            at_work = self._at_work[group]
+            at_most = self._share if requests[0][0].is_team else self._size
+            if at_work >= at_most or (best is not None and at_work >= best[0]):
+                continue
+            for number, (place, _run) in enumerate(requests):
+                budget = place.budget
+                if budget is None or self._at_work[place] < budget.at_once:
+                    best = (at_work, group, number)
+                    break
+        if best is None:
+            return None
+        _, group, number = best
+        place, run = self._waiting[group].pop(number)
+        self._waiting.move_to_end(group)
+        if not self._waiting[group]:
+            del self._waiting[group]
+        _count(self._at_work, place, 1)
+        return place, run
+
+
+def _count(counts: Counter[str | Place], place: Place, change: int) -> None:
+    for key in (place.group,) if place.budget is None else (place.group, place):
+        counts[key] += change
+        if not counts[key]:
+            del counts[key]
+
+
+def _find_caller(environ: dict[str, Any]) -> str:
+    """Return what stands for a request's key, token or session; empty without one."""
+    given = next((environ[name] for name in _KEYS if environ.get(name)), None)
+    if given is None and (cookies := environ.get("HTTP_COOKIE")):
+        given = _find_session(cookies)
     if not given:
-        return str(environ.get("REMOTE_ADDR", ""))
+        return ""
     # Kept for long: the token itself is not.
     return hashlib.sha256(str(given).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _find_session(cookies: str) -> str | None:
+    for cookie in cookies.split(";"):
+        name, _, value = cookie.strip().partition("=")
+        if name in _SESSIONS:
+            return value
+    return None

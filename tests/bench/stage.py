@@ -157,8 +157,9 @@ def served(
     *,
     application: str = "portal.server.application:application",
     workers: int = 1,
+    threads: int = 2,
 ) -> Iterator[Served]:
-    """Serve an application as production does, with workers of two threads."""
+    """Serve an application as production does, each worker with so many threads."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1] % 20000 + 10000
@@ -169,7 +170,7 @@ def served(
         "DEBUG": "false",
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "ERROR",
-        "WEB_THREADS": "2",
+        "WEB_THREADS": str(threads),
     }
     command = [sys.executable, "-m", "portal.server", "--log-level", "error"]
     command += ["--host", "127.0.0.1", "--port", str(port)]

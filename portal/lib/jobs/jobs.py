@@ -27,6 +27,7 @@ from procrastinate.tasks import configure_task
 from procrastinate.worker import Worker
 
 from portal.lib.errors import Unavailable
+from portal.lib.jobs.turns import take_turns
 from portal.lib.jobs.worker_database import WorkerDatabase
 from portal.lib.tenancy import across_tenants, acting_for
 
@@ -106,9 +107,9 @@ def enqueue_job(
     """Enqueue a job by name in the caller's transaction; returns its id.
 
     Jobs with one `lock` never run at the same time; with `after` it waits that long
-    first; of jobs that wait those of a higher `priority` run first. Inputs are JSON
-    values: ids, not health data. Raises KeyError for a name no
-    app declares: a fault of the caller.
+    first; of a team's jobs that wait those of a higher `priority` run first. Inputs are
+    JSON values: ids, not health data. Raises KeyError for a name no app declares: a
+    fault of the caller.
     Source: Ours (architecture 1): a job exists if the caller commits.
     """
     load_declared_jobs()
@@ -377,7 +378,7 @@ async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
-    with app.replace_connector(database):
+    with take_turns(database, places=concurrency):
         try:
             async with app.open_async():
                 beating = asyncio.create_task(pulse.beat(database))

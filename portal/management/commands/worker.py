@@ -12,7 +12,8 @@ from portal.lib.jobs.jobs import run_worker
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
-DEFAULT_CONCURRENCY = 2
+# One more than jobs of one team may be at work (portal.lib.budgets).
+DEFAULT_CONCURRENCY = 3
 
 
 def _at_least_one(text: str) -> int:
@@ -34,7 +35,8 @@ class Command(BaseCommand):
             "--concurrency",
             type=_at_least_one,
             default=DEFAULT_CONCURRENCY,
-            help=f"jobs at the same time, one thread each ({DEFAULT_CONCURRENCY})",
+            help=f"jobs at the same time, one thread each ({DEFAULT_CONCURRENCY}); one"
+            " team has at most two thirds of them",
         )
         parser.add_argument(
             "--queues", nargs="+", default=[], help="only these queues (all)"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from http import HTTPStatus
 from urllib.parse import urlencode
 
@@ -19,9 +20,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry, Member
+from portal.lib.jobs.jobs import enqueue_job
 from portal.ops import health
 from portal.ops.isolation.models import IsolationRun
-from tests.factories.accounts import ACTOR, PASSWORD, make_member
+from tests.factories.accounts import ACTOR, PASSWORD, make_member, make_tenant
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 from tests.users.factories import info_request
@@ -395,3 +397,20 @@ def test_the_isolation_page_tells_the_last_run(office):
     assert [run.team for run in page.context["before"]] == ["before"]
     assert "1 call was not refused" in page.text
     assert "v2/user/&lt;user_id&gt;" in page.text
+
+
+def test_the_queue_page_shows_jobs_by_team_and_the_budgets(office):
+    few, many = make_tenant(), make_tenant()
+    enqueue_job("users.pull", tenant=few)
+    for days in (0, 0, 5000):  # the clock of jobs is the database's
+        after = timedelta(days=days) if days else None
+        enqueue_job("users.pull", tenant=many, after=after)
+
+    page = office.get("/admin/queue/")
+
+    assert [
+        (team["name"], team["running"], team["due"], team["later"])
+        for team in page.context["teams"]
+    ] == [(many.team.name, 0, 2, 1), (few.team.name, 0, 1, 0)]
+    assert all(team["oldest"] for team in page.context["teams"])
+    assert "explorer" in page.text

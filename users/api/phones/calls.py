@@ -11,10 +11,10 @@ from rest_framework.exceptions import Throttled
 
 from accounts.api.throttling import count_call_without_valid_key
 from accounts.operations.api_keys.call_limits import count_call_against_rate_limit
+from portal.lib.budgets import TEAM
 from portal.lib.errors import DomainError, NotFound, TooLarge, TooMany
 from portal.lib.tenancy import acting_for
 from portal.lib.web.views import allow_larger_request_body
-from portal.server.threads import TEAM
 from users.operations.phones.tokens import (
     find_phone_by_token,
     record_phone_seen,

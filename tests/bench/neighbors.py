@@ -1,0 +1,165 @@
+"""What a team notices of another that does its worst: calls and jobs.
+
+Run `python -m tests.bench.neighbors [--seconds N] [--callers N] [--rate R]`. A server
+of two processes and a worker serve two teams. One team's user is read and a job of it
+is enqueued R times a second, first alone; then the other, with the demo's data, asks
+for FHIR, summaries and timeseries from N callers at once, with 2,000 jobs of its own in
+the queue. Prints median and p99 of the reads and of the waits of jobs, and their
+ratios; must: p99 of the reads within 2 times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from http.client import HTTPConnection, HTTPException
+from typing import Any
+
+from tests.bench.stage import SERVED_SECRET_KEY, database, served
+
+JOB = "users.learn_cadences"
+_WAITS = """
+    SELECT extract(epoch FROM max(at) FILTER (WHERE type = 'started')
+        - min(at) FILTER (WHERE type = 'deferred')) * 1000
+    FROM procrastinate_events WHERE job_id = ANY(%s) GROUP BY job_id
+    HAVING count(*) FILTER (WHERE type = 'started') > 0
+"""
+
+
+def call(port: int, path: str, key: str) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=120)
+    try:
+        connection.request("GET", path, headers={"x-service-api-key": key})
+        reply = connection.getresponse()
+        reply.read()
+        return reply.status
+    finally:
+        connection.close()
+
+
+class Quiet:
+    """The team that works as always, and what its calls and jobs take."""
+
+    def __init__(self, tenant: Any, user: Any, key: str, port: int) -> None:
+        self._tenant, self._path = tenant, f"/v2/user/{user.uuid}"
+        self._key, self._port = key, port
+
+    def work(self, seconds: float, rate: float) -> tuple[list[float], list[float]]:
+        from django.db import connection
+
+        from portal.lib.jobs.jobs import enqueue_job
+
+        times, jobs, until = [], [], time.monotonic() + seconds
+        while time.monotonic() < until:
+            begun = time.perf_counter()
+            assert call(self._port, self._path, self._key) == 200
+            times.append((time.perf_counter() - begun) * 1000)
+            jobs.append(enqueue_job(JOB, tenant=self._tenant))
+            time.sleep(max(0, 1 / rate - (time.perf_counter() - begun)))
+        time.sleep(2)
+        with connection.cursor() as cursor:
+            cursor.execute(_WAITS, [jobs])
+            waits = [float(wait) for (wait,) in cursor.fetchall()]
+        print(f"  {len(times)} reads, {len(waits)} of {len(jobs)} jobs begun")
+        return times, waits
+
+
+def p99(found: list[float]) -> float:
+    return sorted(found)[min(len(found) - 1, int(len(found) * 0.99))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--callers", type=int, default=24)
+    parser.add_argument("--rate", type=float, default=10)
+    given = parser.parse_args()
+    with database() as url:
+        from django.db import connection
+
+        from portal.demo.data import load_demo_data
+        from portal.lib.jobs.jobs import enqueue_job
+        from tests.factories.accounts import make_api_key, make_tenant
+        from tests.factories.users import make_user
+        from tests.jobs import run_waiting
+        from users.models import User
+
+        connection.settings_dict["CONN_MAX_AGE"] = 0
+        loud = load_demo_data().sandboxes[0]
+        run_waiting()
+        user = User.objects.for_tenant(loud).order_by("pk").first()
+        loud_key = make_api_key(tenant=loud)
+        tenant = make_tenant()
+        quiet_user, quiet_key = make_user(tenant=tenant), make_api_key(tenant=tenant)
+        span = "start_date=2026-01-01&end_date=2026-12-31"
+        heavy = (
+            f"/fhir/R4/Observation?patient={user.uuid}&_count=500",
+            "/fhir/R4/DiagnosticReport?_count=100",
+            f"/v2/summary/activity/{user.uuid}?{span}",
+            f"/v2/timeseries/{user.uuid}/heartrate/grouped?{span}",
+        )
+        environment = {
+            **os.environ,
+            "DATABASE_URL": url,
+            "SECRET_KEY": SERVED_SECRET_KEY,
+            "DEBUG": "false",
+            "STATICFILES_COLLECTED": "false",
+            "LOG_LEVEL": "ERROR",
+        }
+        worker = subprocess.Popen(
+            [sys.executable, "manage.py", "worker"], env=environment
+        )
+        stop, statuses = threading.Event(), []
+
+        def flood(number: int, port: int) -> None:
+            while not stop.is_set():
+                try:
+                    statuses.append(call(port, heavy[number % len(heavy)], loud_key))
+                except (OSError, HTTPException):
+                    statuses.append(0)
+
+        try:
+            with served(url, workers=2, threads=4) as server:
+                quiet = Quiet(tenant, quiet_user, quiet_key, server.port)
+                print("alone")
+                quiet.work(5, given.rate)  # not counted: processes begin
+                before = quiet.work(given.seconds, given.rate)
+                for _ in range(2000):
+                    enqueue_job(JOB, tenant=loud)
+                flooding = [
+                    threading.Thread(target=flood, args=(number, server.port))
+                    for number in range(given.callers)
+                ]
+                for thread in flooding:
+                    thread.start()
+                time.sleep(2)
+                print("beside the other's worst")
+                beside = quiet.work(given.seconds, given.rate)
+                stop.set()
+                for thread in flooding:
+                    thread.join()
+        finally:
+            stop.set()
+            worker.kill()  # two thousand jobs are not waited for
+            worker.wait()
+            time.sleep(1)
+        counts = {status: statuses.count(status) for status in sorted(set(statuses))}
+        print(f"the other's calls by status: {counts}")
+        ratios = []
+        for what, one, two in zip(("reads", "jobs"), before, beside, strict=True):
+            ratios.append(p99(two) / p99(one))
+            print(
+                f"{what}: median {statistics.median(one):.1f} then"
+                f" {statistics.median(two):.1f} ms, p99 {p99(one):.1f} then"
+                f" {p99(two):.1f} ms, a ratio of {ratios[-1]:.2f}"
+            )
+    return 0 if ratios[0] <= 2 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
