@@ -34,6 +34,29 @@ def test_a_menu_moves_by_arrows_and_gives_focus_back(visit, operator):
         expect(opener).to_be_focused()
 
 
+def test_paper_and_forced_colors_show_what_the_screen_shows(visit, operator):
+    def style(selector, name):
+        script = "(one, name) => getComputedStyle(one)[name]"
+        return page.locator(selector).first.evaluate(script, name)
+
+    with visit.page(member=operator, theme="dark") as page:
+        page.goto("/t/alice-health/sandbox/users/")
+        assert style(".nav__link[aria-current]", "outlineStyle") == "none"
+        page.emulate_media(forced_colors="active")
+        assert style(".nav__link[aria-current]", "outlineStyle") == "solid"
+        assert style(".btn--primary", "borderTopStyle") == "solid"
+
+        page.emulate_media(forced_colors="none", media="print")
+        assert style(".nav", "display") == "none"
+        assert style(".btn", "display") == "none"
+        dark_ink_on_white = "rgb(21, 32, 28)"
+        assert style("h1", "color") == dark_ink_on_white
+        assert style("body", "backgroundColor") == "rgba(0, 0, 0, 0)"
+
+        page.emulate_media(media="screen", reduced_motion="reduce")
+        assert style(".btn", "transitionDuration") == "0s"
+
+
 def test_tab_leaves_a_menu_and_shuts_it(visit, operator):
     with visit.page(member=operator) as page:
         page.goto(PAGE)
