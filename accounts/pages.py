@@ -16,6 +16,7 @@ from accounts.queries import (
 )
 from accounts.states import Area
 from accounts.web.api_keys.overview import build_api_key_warnings
+from accounts.web.list_columns import LISTS
 from accounts.web.settings.go_live import (
     build_go_live_nav_count,
     build_go_live_overview,
@@ -23,6 +24,7 @@ from accounts.web.settings.go_live import (
 from portal.lib.translation import gettext_lazy
 
 PAGES = PageContributions(
+    lists=LISTS,
     navigation=(
         NavLink(
             group=NavGroup.DEVELOPERS,

@@ -13,6 +13,7 @@ from accounts.declarations.pages import (
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
 from reports.queries.jobs import JobFilters, list_parsing_jobs
+from reports.web.columns import LISTS
 from reports.web.jobs.overview import (
     build_reports_overview_part,
     count_documents_to_match,
@@ -23,6 +24,7 @@ from reports.web.jobs.user_record import build_user_record_part
 from reports.web.review.queue import count_open_reviews
 
 PAGES = PageContributions(
+    lists=LISTS,
     navigation=(
         NavLink(
             group=NavGroup.LABS,

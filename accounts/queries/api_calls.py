@@ -12,6 +12,7 @@ from django.db.models import Q
 from accounts.models import ApiCall
 from portal.lib.choices import OpenChoices
 from portal.lib.database import rows
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.ids import find_uuid_range_of_prefix, is_complete_uuid
 from portal.lib.translation import gettext_lazy
 
@@ -97,10 +98,14 @@ class CallFilters:
 
 @dataclass(frozen=True, slots=True)
 class CallPage:
-    """A page of calls, newest first; `after` is where older ones begin."""
+    """A page of calls, newest first; `after` is where older ones begin.
+
+    In another order, `after` is where all of them begin, and the next `next_offset`.
+    """
 
     calls: Sequence[ApiCall]
     after: tuple[datetime, int] | None
+    next_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +134,32 @@ def list_api_calls(
     filters: CallFilters,
     before: tuple[datetime, int] | None = None,
     limit: int,
+    order_by: str = "",
+    offset: int = 0,
 ) -> CallPage:
-    """Return a page of an environment's calls with one query."""
+    """Return a page of an environment's calls: one query, two if `order_by` is given.
+
+    `order_by` is a path of ApiCall, with a minus for downwards, and `offset` how many
+    of that order are skipped: of those before `before`, so that what is new since moves
+    none from one page to another.
+    """
     calls = _filter_calls(tenant, filters)
     if before:
         at, pk = before
         # The first condition is what the index can begin at.
         calls = calls.filter(at__lte=at).filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
-    found = list(calls.order_by("-at", "-pk")[: limit + 1])
+    newest = ("-at", "-pk")
+    if order_by and before is None:
+        first = calls.order_by(*newest).values_list("at", "pk").first()
+        before = (first[0], first[1] + 1) if first else None
+        calls = calls.filter(at__lte=first[0]) if first else calls
+    calls = sort_as_asked(calls.order_by(*newest), order_by=order_by, newest=newest)
+    skipped = offset if order_by else 0
+    found = list(calls[skipped : skipped + limit + 1])
     page = found[:limit]
     more = len(found) > limit
+    if order_by:
+        return CallPage(page, before if more else None, skipped + limit)
     return CallPage(page, (page[-1].at, page[-1].pk) if more else None)
 
 

@@ -16,6 +16,8 @@ from accounts.operations.teams.teams import change_team_settings
 from accounts.queries import list_api_keys
 from accounts.queries.assistant_calls import list_assistant_calls
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
+from accounts.web.list_columns import ASSISTANT_CALLS
 from accounts.web.rights import require_right
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
@@ -72,11 +74,13 @@ def show_assistants(request: TenantRequest) -> HttpResponse:
         subject_id=f"calls={len(calls)}",
         user_uuid=user_uuid,
     )
+    columns = read_list_columns(request, ASSISTANT_CALLS)
     return render_page(
         request,
         "accounts/assistants.html",
         section=_SECTION,
-        rows=[
+        columns=columns,
+        rows=columns.sort_rows(
             AssistantCallRow(
                 call,
                 str(_WORDS.get(call.tool, call.tool)),
@@ -84,7 +88,7 @@ def show_assistants(request: TenantRequest) -> HttpResponse:
                 str(_REFUSALS.get(call.refusal, call.refusal)),
             )
             for call in calls
-        ],
+        ),
         shown=_SHOWN,
         is_filtered=bool(key_id or user_uuid),
         address=f"{settings.PUBLIC_URL}/mcp",

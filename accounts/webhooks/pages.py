@@ -15,6 +15,7 @@ from accounts.webhooks.queries.health import (
     select_endpoints_that_accepted,
     select_live_endpoints,
 )
+from accounts.webhooks.web.columns import LISTS
 from accounts.webhooks.web.overview import (
     build_failing_endpoints_overview,
     count_failing_endpoints,
@@ -24,6 +25,7 @@ from accounts.webhooks.web.user_record import build_user_record_part
 from portal.lib.translation import gettext_lazy
 
 PAGES = PageContributions(
+    lists=LISTS,
     navigation=(
         NavLink(
             group=NavGroup.DEVELOPERS,

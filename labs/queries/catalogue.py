@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import ExpectedResult, Lab, LabTest, Marker
 from labs.states.catalogue import Generation
+from portal.lib.database.sorting import build_order
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -106,9 +107,14 @@ def get_lab_by_slug(*, tenant: Tenant, slug: str, field: str = "lab_slug") -> La
 
 
 def list_markers_page(
-    *, tenant: Tenant, filters: MarkerFilters, page: int = 1, size: int = 50
+    *,
+    tenant: Tenant,
+    filters: MarkerFilters,
+    page: int = 1,
+    size: int = 50,
+    order_by: str = "",
 ) -> MarkerPage:
-    """Return a page of markers by id with their results, pages from 1.
+    """Return a page of markers by id or `order_by` with their results, pages from 1.
 
     Retired markers are listed by their ids alone.
     """
@@ -135,6 +141,8 @@ def list_markers_page(
         rows = rows.filter(pk__in=filters.marker_ids)
     first = (page - 1) * size
     shown = rows.select_related("lab").prefetch_related("expected_results")
+    if order_by:
+        shown = shown.order_by(build_order(order_by), "pk")
     return MarkerPage(list(shown[first : first + size]), rows.count())
 
 

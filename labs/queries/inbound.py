@@ -17,6 +17,7 @@ from labs.states.match_reviews import (
     MatchReviewStatus,
     list_reasons_by_match_decision,
 )
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ CANDIDATES_MAX = 10
 _UNMATCHED_RESULT = ("message__lab", "message__lab_account", "order__user", "alert")
 _SEARCH_WORDS = 5
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_NEWEST = ("-received_at", "pk")
 _TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
 
 
@@ -97,15 +99,15 @@ def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCo
 
 
 def list_lab_reports_in_status(
-    *, tenant: Tenant, status: str, offset: int, limit: int
+    *, tenant: Tenant, status: str, offset: int, limit: int, order_by: str = ""
 ) -> tuple[list[InboundReport], int]:
     """Return a page of reports in a status, newest first, and their number."""
     rows = _reports_of_tenant(tenant).filter(status=status)
     page = rows.select_related(
         "message__lab", "message__lab_account", "order__user", "alert"
     )
-    page = page.order_by("-received_at", "pk")[offset : offset + limit]
-    return list(page), rows.count()
+    page = sort_as_asked(page.order_by(*_NEWEST), order_by=order_by, newest=_NEWEST)
+    return list(page[offset : offset + limit]), rows.count()
 
 
 def list_unmatched_results(
@@ -181,14 +183,13 @@ def _build_patient_pattern(word: str) -> str:
 
 
 def list_lab_messages_to_review(
-    *, tenant: Tenant, offset: int, limit: int
+    *, tenant: Tenant, offset: int, limit: int, order_by: str = ""
 ) -> tuple[list[InboundMessage], int]:
     """Return a page of malformed messages and rejections, and their number."""
     rows = _messages_of_tenant(tenant).filter(status__in=_TO_LOOK_AT)
     page = rows.select_related("lab", "lab_account", "order").defer("content")
-    return list(page.order_by("-received_at", "pk")[offset : offset + limit]), (
-        rows.count()
-    )
+    page = sort_as_asked(page.order_by(*_NEWEST), order_by=order_by, newest=_NEWEST)
+    return list(page[offset : offset + limit]), rows.count()
 
 
 def get_inbound_lab_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:

@@ -117,6 +117,11 @@ class ShownColumns:
         return f"-{path}" if path and self.sort.startswith("-") else path
 
     @property
+    def order_asked(self) -> str:
+        """Return the path to sort by if another sort than the list's own is asked."""
+        return self.order_by if self.is_sorted_here else ""
+
+    @property
     def is_sorted_here(self) -> bool:
         """Return whether the sort is another than the list's own."""
         return self.sort != self.declared.sort
@@ -130,11 +135,11 @@ class ShownColumns:
     def is_partial(self) -> bool:
         """Return whether only the newest of a long list are sorted."""
         name = self.sort.removeprefix("-")
-        usual = self.declared.sort.removeprefix("-")
-        return not self.declared.is_short and name not in {
-            *self.declared.indexed,
-            usual,
-        }
+        return (
+            not self.declared.is_short
+            and self.is_sorted_here
+            and name not in self.declared.indexed
+        )
 
     def sort_rows(self, rows: Iterable[T], *, inside: str = "") -> list[T]:
         """Sort rows that are all here; `inside` is the path to what has the columns.

@@ -30,8 +30,87 @@ def build_users_columns() -> ListColumns:
         "users",
         (*_USERS, *others, _CREATED),
         sort="-created_on",
-        indexed=frozenset({"client_user_id"}),
+        indexed=frozenset({"client_user_id", "created_on"}),
     )
 
 
-LISTS = (build_users_columns,)
+DELETED_USERS = ListColumns(
+    "deleted_users",
+    (
+        Column(
+            "client_user_id",
+            gettext_lazy("Client user ID"),
+            "client_user_id",
+            is_fixed=True,
+        ),
+        Column("user_id", gettext_lazy("User ID"), "uuid"),
+        Column("deleted_at", gettext_lazy("Deleted"), "deleted_at", is_down_first=True),
+        Column(
+            "until", gettext_lazy("Restorable until"), "deleted_at", is_down_first=True
+        ),
+    ),
+    sort="-deleted_at",
+)
+
+ERASURES = ListColumns(
+    "erasures",
+    (
+        Column("user_id", gettext_lazy("User ID"), "user_uuid", is_fixed=True),
+        Column("receipt", gettext_lazy("Receipt"), "id"),
+        Column(
+            "erased_at",
+            gettext_lazy("Erased"),
+            "erased_at",
+            is_number=True,
+            is_down_first=True,
+        ),
+    ),
+    sort="-erased_at",
+)
+
+EXPORTS = ListColumns(
+    "exports",
+    (
+        Column(
+            "asked_at",
+            gettext_lazy("Requested"),
+            "asked_at",
+            is_fixed=True,
+            is_down_first=True,
+        ),
+        Column("by", gettext_lazy("By"), "asked_by"),
+        Column("archive", gettext_lazy("Archive"), "finished_at", is_down_first=True),
+        Column(
+            "size", gettext_lazy("Size"), "size", is_number=True, is_down_first=True
+        ),
+    ),
+    sort="-asked_at",
+    is_short=True,
+)
+
+IMPORTS = ListColumns(
+    "imports",
+    (
+        Column("file", gettext_lazy("File"), "file_name", is_fixed=True),
+        Column("status", gettext_lazy("Status"), "status"),
+        Column(
+            "accepted",
+            gettext_lazy("Rows accepted"),
+            "rows_accepted",
+            is_number=True,
+            is_down_first=True,
+        ),
+        Column(
+            "skipped",
+            gettext_lazy("Skipped"),
+            "rows_dropped",
+            is_number=True,
+            is_down_first=True,
+        ),
+        Column("started", gettext_lazy("Started"), "created_at", is_down_first=True),
+    ),
+    sort="-started",
+    is_short=True,
+)
+
+LISTS = (build_users_columns, DELETED_USERS, ERASURES, EXPORTS, IMPORTS)

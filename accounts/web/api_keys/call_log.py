@@ -34,9 +34,16 @@ from accounts.web.api_keys.call_filters import (
     USUAL_PERIOD,
     CallQuery,
 )
+from accounts.web.columns import read_list_columns
+from accounts.web.list_columns import CALLS
 from accounts.web.requests import Rights
 from accounts.web.rights import require_right
-from portal.lib.web.views import is_page_fragment_requested, render_page
+from portal.lib.database.sorting import SORTED_UP_TO
+from portal.lib.web.views import (
+    is_page_fragment_requested,
+    parse_list_offset,
+    render_page,
+)
 from portal.ui.charts import draw_hourly_delivery_outcomes
 
 if TYPE_CHECKING:
@@ -67,12 +74,15 @@ class CallRow:
 def show_api_log(request: TenantRequest) -> HttpResponse:
     """Show calls by filter; `open` is the id of the one shown whole."""
     call_query = CallQuery.read(request.GET)
+    columns = read_list_columns(request, CALLS)
     keys = {key.pk: key for key in list_api_keys(request.tenant)}
     page = list_api_calls(
         tenant=request.tenant,
         filters=call_query.filters,
         before=_read_cursor(request.GET.get("before", "")),
         limit=PAGE_SIZE,
+        order_by=columns.order_asked,
+        offset=parse_list_offset(request),
     )
     opened = _find_opened(request)
     record_read(
@@ -85,10 +95,13 @@ def show_api_log(request: TenantRequest) -> HttpResponse:
     log: dict[str, Any] = {
         "rows": list(_build_rows(page.calls, keys, opened)),
         "after": _write_cursor(page.after),
+        "next_offset": page.next_offset,
+        "columns": columns,
         "asked": call_query,
     }
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_older_calls.html", **log)
+    total = count_matching_api_calls(tenant=request.tenant, filters=call_query.filters)
     now = timezone.now()
     key_ids = [call_query.key] if call_query.key else list(keys)
     hours = count_api_calls_by_hour(tenant=request.tenant, keys=key_ids, at=now)
@@ -102,9 +115,8 @@ def show_api_log(request: TenantRequest) -> HttpResponse:
         else None,
         newer=_find_neighbour(page.calls, opened, -1),
         older=_find_neighbour(page.calls, opened, 1),
-        total=count_matching_api_calls(
-            tenant=request.tenant, filters=call_query.filters
-        ),
+        total=total,
+        is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         counted_up_to=COUNTED_UP_TO,
         sums=summarize_recent_api_calls(
             tenant=request.tenant, key_id=call_query.key, at=now

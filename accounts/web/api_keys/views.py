@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -28,6 +28,7 @@ from accounts.queries.api_calls import (
 )
 from accounts.states import SCOPES, Area
 from accounts.web.api_keys.forms import ApiKeyForm
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import (
     read_posted,
     render_confirmation,
@@ -35,6 +36,7 @@ from accounts.web.dialogs import (
     replace_page_after_dialog,
 )
 from accounts.web.forms import RotateForm
+from accounts.web.list_columns import API_KEYS
 from accounts.web.rights import require_right
 from accounts.web.sign_in.step_up import (
     is_identity_confirmed,
@@ -304,16 +306,22 @@ def render_api_keys_page(request: TenantRequest, **news: Any) -> HttpResponse:
     counts = count_api_calls_by_day(
         tenant=request.tenant, keys=[key.pk for key in keys], at=now
     )
+    counts_calls = settings.API_CALL_LOG_DAYS > 0
+    shown = tuple(
+        each for each in API_KEYS.columns if counts_calls or each.key != "calls"
+    )
+    columns = read_list_columns(request, replace(API_KEYS, columns=shown))
     rows = [build_api_key_row(key, now, counts.get(key.pk, ())) for key in keys]
     return render_page(
         request,
         "accounts/api_keys.html",
-        live=[row for row in rows if row.is_live],
+        columns=columns,
+        live=columns.sort_rows(row for row in rows if row.is_live),
         ended=[row for row in rows if not row.is_live],
         manages=manages,
         management_keys=list_management_keys(request.tenant.team) if manages else (),
         unused_days=UNUSED_AFTER.days,
-        counts_calls=settings.API_CALL_LOG_DAYS > 0,
+        counts_calls=counts_calls,
         public_url=settings.PUBLIC_URL,
         section="api_keys",
         **news,

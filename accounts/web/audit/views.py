@@ -44,6 +44,8 @@ from accounts.web.audit.filters import (
     list_user_books,
 )
 from accounts.web.audit.groups import group_audit_entries
+from accounts.web.columns import read_list_columns
+from accounts.web.list_columns import ACCESSES
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
 from portal.lib.languages import write_within_sentence
@@ -247,12 +249,14 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
                 for look, kind, what in lines
             ),
         )
+    columns = read_list_columns(request, ACCESSES)
     return render_page(
         request,
         "accounts/access_log.html",
         user_uuid=user_uuid,
         user_name=_find_user_names(tenant, [user_uuid]).get(user_uuid, ""),
-        lines=lines,
+        columns=columns,
+        lines=columns.sort_rows(lines),
         readers=len({(look.actor_kind, look.actor_key) for look in looks}),
         reads=sum(look.times for look in looks if look.verb == "read"),
         lists=count_audited_list_reads(tenant=tenant, since=since),

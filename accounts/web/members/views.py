@@ -21,10 +21,13 @@ from accounts.queries import (
     list_team_members,
 )
 from accounts.states import Area, Role
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
+from accounts.web.list_columns import MEMBERS
 from accounts.web.members.roles import build_permission_matrix_rows, list_role_labels
 from accounts.web.rights import require_right
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
@@ -48,11 +51,15 @@ def render_members_page(request: TenantRequest, **news: Any) -> HttpResponse:
     """Render the page; `news` is shown once, about a new invitation."""
     team, held = request.tenant.team, request.rights.roles
     place = PagePlace.read(request.GET)
-    found = list_team_members(team)
+    columns = read_list_columns(request, MEMBERS)
+    found = sort_as_asked(
+        list_team_members(team), order_by=columns.order_asked, newest=("pk",)
+    )
     now = timezone.now()
     return render_page(
         request,
         "accounts/members.html",
+        columns=columns,
         members=[
             {
                 "membership": membership,

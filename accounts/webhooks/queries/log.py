@@ -13,6 +13,7 @@ from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.models import Attempt, Delivery, Event, ReplayItem
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib.choices import OpenChoices
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -120,10 +121,14 @@ class LogFilters:
 
 @dataclass(frozen=True, slots=True)
 class LogPage:
-    """Some deliveries, the newest first; `after` is where the older ones begin."""
+    """Some deliveries, the newest first; `after` is where the older ones begin.
+
+    In another order, `after` is where all of them begin, and the next `next_offset`.
+    """
 
     deliveries: Sequence[Delivery]
     after: tuple[datetime, int] | None
+    next_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +180,14 @@ def list_webhook_deliveries(
     filters: LogFilters,
     before: tuple[datetime, int] | None = None,
     limit: int,
+    order_by: str = "",
+    offset: int = 0,
 ) -> LogPage:
-    """Return a page of the log: one query, bodies left out.
+    """Return a page of the log: one query, two if `order_by` is given; no bodies.
+
+    `order_by` is a path of Delivery, with a minus for downwards, and `offset` how many
+    of that order are skipped: of those before `before`, so that what is new since moves
+    none from one page to another.
 
     Each delivery has `answered_ms`, the time of its last attempt, and its event.
     """
@@ -187,15 +198,25 @@ def list_webhook_deliveries(
         rows = rows.filter(created_at__lte=at).filter(
             Q(created_at__lt=at) | Q(created_at=at, pk__lt=pk)
         )
+    newest = ("-created_at", "-pk")
+    if order_by and before is None:
+        first = rows.order_by(*newest).values_list("created_at", "pk").first()
+        before = (first[0], first[1] + 1) if first else None
+        rows = rows.filter(created_at__lte=first[0]) if first else rows
+    rows = sort_as_asked(rows.order_by(*newest), order_by=order_by, newest=newest)
+    skipped = offset if order_by else 0
     last = Attempt.objects.for_tenant(endpoint.tenant).filter(delivery=OuterRef("pk"))
     found = list(
         rows.select_related("event")
         .defer("event__body")
-        .annotate(answered_ms=Subquery(last.order_by("-number").values("total_ms")[:1]))
-        .order_by("-created_at", "-pk")[: limit + 1]
+        .annotate(
+            answered_ms=Subquery(last.order_by("-number").values("total_ms")[:1])
+        )[skipped : skipped + limit + 1]
     )
     page = found[:limit]
     more = len(found) > limit
+    if order_by:
+        return LogPage(page, before if more else None, skipped + limit)
     return LogPage(page, (page[-1].created_at, page[-1].pk) if more else None)
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.webhooks.diagnosis.endpoint import diagnose_webhook_endpoint
 from accounts.webhooks.operations.replay import cancel_delivery_retries, resend_delivery
@@ -32,6 +33,7 @@ from accounts.webhooks.queries.log import (
 )
 from accounts.webhooks.queries.replays import list_recent_webhook_replays
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus
+from accounts.webhooks.web.columns import DELIVERIES
 from accounts.webhooks.web.endpoints import describe_subscribed_events
 from accounts.webhooks.web.finding import (
     get_delivery_or_404,
@@ -48,10 +50,12 @@ from accounts.webhooks.web.payloads import (
     render_attempt_as_curl,
     verify_attempt_signature,
 )
+from portal.lib.database.sorting import SORTED_UP_TO
 from portal.lib.errors import DomainError
 from portal.lib.web.views import (
     is_page_fragment_requested,
     page_url,
+    parse_list_offset,
     redirect_browser,
     render_page,
 )
@@ -94,11 +98,14 @@ class AttemptRow:
 def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint_or_404(request, endpoint_id)
     parsed = LogQuery.read(request.GET)
+    columns = read_list_columns(request, DELIVERIES)
     page = list_webhook_deliveries(
         endpoint=endpoint,
         filters=parsed.filters,
         before=_read_cursor(request.GET.get("before", "")),
         limit=PAGE_SIZE,
+        order_by=columns.order_asked,
+        offset=parse_list_offset(request),
     )
     record_read(
         tenant=request.tenant,
@@ -111,12 +118,15 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
         "asked": parsed,
         "rows": [build_delivery_row(delivery) for delivery in page.deliveries],
         "after": _write_cursor(page.after),
+        "next_offset": page.next_offset,
+        "columns": columns,
     }
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "webhooks/_older.html", **log)
     log |= _choices(parsed)
     log["total"] = count_matching_deliveries(endpoint=endpoint, filters=parsed.filters)
     log["counted_up_to"] = COUNTED_UP_TO
+    log["is_sort_cut"] = columns.is_partial and log["total"] > SORTED_UP_TO
     if is_page_fragment_requested(request):
         return render_page(request, "webhooks/_log.html", **log)
     health = measure_endpoint_health([endpoint])[endpoint.pk]

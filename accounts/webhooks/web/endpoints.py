@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.rights import require_right
 from accounts.webhooks.operations.endpoints import (
@@ -29,6 +30,7 @@ from accounts.webhooks.queries.health import (
     list_webhook_endpoints,
     measure_endpoint_health,
 )
+from accounts.webhooks.web.columns import ENDPOINTS
 from accounts.webhooks.web.finding import (
     get_endpoint_display_name,
     get_endpoint_host,
@@ -77,12 +79,14 @@ class EndpointRow:
 @require_right(Area.WEBHOOKS)
 def show_webhook_endpoints(request: TenantRequest) -> HttpResponse:
     endpoints = list_webhook_endpoints(request.tenant)
+    columns = read_list_columns(request, ENDPOINTS)
     health = measure_endpoint_health(endpoints)
     hours = count_delivery_outcomes_by_hour(endpoints, hours=HOURS)
     return render_page(
         request,
         "webhooks/list.html",
-        rows=[
+        columns=columns,
+        rows=columns.sort_rows(
             EndpointRow(
                 endpoint=endpoint,
                 name=get_endpoint_display_name(endpoint),
@@ -97,7 +101,7 @@ def show_webhook_endpoints(request: TenantRequest) -> HttpResponse:
                 test_type=find_first_subscribed_event_type(endpoint),
             )
             for endpoint in endpoints
-        ],
+        ),
         public_url=settings.PUBLIC_URL,
         section="webhooks",
     )

@@ -26,6 +26,7 @@ from labs.states.appointments import AppointmentStatus
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import build_order_status
 from portal.lib.choices import OpenChoices
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -95,20 +96,32 @@ def count_appointments_by_tab(
 
 
 def list_appointments_on_tab(
-    *, tenant: Tenant, tab: AppointmentTab, at: datetime, offset: int, limit: int
+    *,
+    tenant: Tenant,
+    tab: AppointmentTab,
+    at: datetime,
+    offset: int,
+    limit: int,
+    order_by: str = "",
 ) -> AppointmentPage:
     """List a page of a tab, by one query: unconfirmed first, then by time.
 
     Today and tomorrow are days on the clock of each visit's own place. What has passed
     comes latest first, orders that nobody booked longest waiting first. Source: Ours
-    (spec silent): a place across a zone line has its own today.
+    (spec silent): a place across a zone line has its own today. `order_by` is another
+    order, a path of what the tab lists, with a minus for downwards.
     """
     page = slice(offset, offset + limit)
     if tab == AppointmentTab.UNBOOKED:
         waiting = _orders_without_appointment(tenant, at).select_related(
             "user", "lab", "lab_test"
         )
-        return AppointmentPage((), list(waiting.order_by("updated_at", "pk")[page]))
+        listed = sort_as_asked(
+            waiting.order_by("updated_at", "pk"),
+            order_by=order_by,
+            newest=("-updated_at", "pk"),
+        )
+        return AppointmentPage((), list(listed[page]))
     unsure_first = Case(
         When(status__in=_UNSURE, then=Value(0)),
         default=Value(1),
@@ -124,6 +137,9 @@ def list_appointments_on_tab(
         .filter(_tab_condition(tab, at))
         .select_related("order__user", "order__lab", "order__lab_test")
         .order_by(*order)
+    )
+    appointments = sort_as_asked(
+        appointments, order_by=order_by, newest=("-start_at", "pk")
     )
     return AppointmentPage(list(appointments[page]), ())
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.accounts import (
@@ -33,6 +34,7 @@ from labs.web.accounts.forms import (
     build_account_form_values,
     format_us_states,
 )
+from labs.web.columns import LAB_ACCOUNTS
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
@@ -64,10 +66,14 @@ class AccountRow:
 def show_lab_accounts(request: TenantRequest) -> HttpResponse:
     filters = AccountFilterForm(request.GET).filters
     accounts = list_organisation_lab_accounts(tenant=request.tenant, filters=filters)
+    columns = read_list_columns(request, LAB_ACCOUNTS)
     return render_page(
         request,
         "labs/lab_accounts.html",
-        rows=[_build_account_row(account, request) for account in accounts],
+        columns=columns,
+        rows=columns.sort_rows(
+            _build_account_row(account, request) for account in accounts
+        ),
         asked=filters,
         is_filtered=filters != AccountFilters(),
         statuses=LabAccountStatus.offered(),

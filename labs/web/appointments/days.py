@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from labs.queries.appointments.days import (
     AppointmentTab,
@@ -20,6 +21,8 @@ from labs.queries.appointments.days import (
 )
 from labs.states.orders import split_order_status
 from labs.web.appointments.card import build_appointment_row
+from labs.web.columns import UNBOOKED, VISITS
+from portal.lib.database.sorting import SORTED_UP_TO
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, parse_list_offset, render_page
 
@@ -71,8 +74,16 @@ def show_appointment_list(request: TenantRequest) -> HttpResponse:
     offset = parse_list_offset(request)
     at = timezone.now()
     counts = count_appointments_by_tab(tenant=request.tenant, at=at)
+    columns = read_list_columns(
+        request, UNBOOKED if tab == AppointmentTab.UNBOOKED else VISITS
+    )
     page = list_appointments_on_tab(
-        tenant=request.tenant, tab=tab, at=at, offset=offset, limit=PAGE_SIZE
+        tenant=request.tenant,
+        tab=tab,
+        at=at,
+        order_by=columns.order_asked,
+        offset=offset,
+        limit=PAGE_SIZE,
     )
     record_read(
         tenant=request.tenant,
@@ -86,6 +97,8 @@ def show_appointment_list(request: TenantRequest) -> HttpResponse:
         "labs/visits.html",
         section="visits",
         tab=str(tab),
+        columns=columns,
+        is_sort_cut=columns.is_partial and counts[tab] > SORTED_UP_TO,
         tabs=[
             (str(one), str(one.label), counts[one], _count_family(one, counts[one]))
             for one in AppointmentTab

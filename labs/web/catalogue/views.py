@@ -16,6 +16,7 @@ from django.views.decorators.http import (
 )
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from labs.operations.catalogue.panels import archive_lab_test, unarchive_lab_test
@@ -28,6 +29,7 @@ from labs.queries.catalogue import (
     list_markers_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
+from labs.web.columns import LAB_TESTS, MARKERS
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
@@ -56,13 +58,15 @@ class CatalogueFilterForm(forms.Form):
 @require_GET
 @require_right(Area.CATALOGUE)
 def show_lab_test_list(request: TenantRequest) -> HttpResponse:
+    columns = read_list_columns(request, LAB_TESTS)
     entered = _read_filters(request)
     filters = LabTestFilters(
         lab_slug=entered.get("lab") or None,
         method=entered.get("collection", ""),
         status=entered.get("status", ""),
         name=entered.get("q", ""),
-        sort="name",
+        sort=columns.order_by.removeprefix("-"),
+        descending=columns.order_by.startswith("-"),
     )
     page = entered.get("page") or 1
     found = list_lab_tests_page(
@@ -73,6 +77,7 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
         request,
         "labs/lab_tests.html",
         panels=found.panels,
+        columns=columns,
         pager=pager,
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,
@@ -88,6 +93,7 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.CATALOGUE)
 def show_marker_list(request: TenantRequest) -> HttpResponse:
+    columns = read_list_columns(request, MARKERS)
     filters = _read_filters(request)
     page = filters.get("page") or 1
     found = list_markers_page(
@@ -97,6 +103,7 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
             text=filters.get("q", ""),
             by_loinc=True,
         ),
+        order_by=columns.order_asked,
         page=page,
         size=PAGE_SIZE,
     )
@@ -105,6 +112,7 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
         request,
         "labs/markers.html",
         markers=found.markers,
+        columns=columns,
         pager=pager,
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,

@@ -36,3 +36,12 @@ def build_order(order_by: str) -> OrderBy:
     if order_by.startswith("-"):
         return path.desc(nulls_last=True)
     return path.asc(nulls_last=True)
+
+
+def sort_as_asked(
+    rows: QuerySet[M, Any], *, order_by: str, newest: Sequence[str]
+) -> QuerySet[M, Any]:
+    """Return rows as they come for an empty `order_by`, else the newest, sorted."""
+    if not order_by:
+        return rows
+    return sort_newest(rows, order_by=order_by, newest=newest)

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
+from portal.lib.database.sorting import SORTED_UP_TO, sort_as_asked
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web.views import (
     Pager,
@@ -39,6 +41,7 @@ from reports.states import (
     ParsingJobStatus,
     RejectionReason,
 )
+from reports.web.columns import REPORTS
 from reports.web.jobs.forms import (
     PAGE_SIZES,
     TAB_LABELS,
@@ -77,6 +80,7 @@ def list_reports(request: TenantRequest) -> HttpResponse:
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = ReportFilters.read(request.GET)
+    columns = read_list_columns(request, REPORTS)
     counts = count_parsing_jobs_per_status(tenant=request.tenant)
     jobs: list[ParsingJob] = []
     total = 0
@@ -94,7 +98,10 @@ def list_reports(request: TenantRequest) -> HttpResponse:
             ),
         )
         total = found.count()
-        jobs = list(found[filters.offset : filters.offset + filters.limit])
+        listed = sort_as_asked(
+            found, order_by=columns.order_asked, newest=("-created_at", "id")
+        )
+        jobs = list(listed[filters.offset : filters.offset + filters.limit])
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -106,10 +113,16 @@ def list_reports(request: TenantRequest) -> HttpResponse:
         "reports/list.html",
         fragment="reports/_table.html",
         filters=filters,
+        columns=columns,
+        is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         views=views,
         jobs=jobs,
         poll_seconds=get_polling_interval_seconds(jobs),
-        pager=Pager(total=total, offset=filters.offset, limit=filters.limit),
+        pager=Pager(
+            total=min(total, SORTED_UP_TO) if columns.is_partial else total,
+            offset=filters.offset,
+            limit=filters.limit,
+        ),
         page_sizes=PAGE_SIZES,
         tabs=[
             (tab, TAB_LABELS[tab], sum(counts.get(s, 0) for s in statuses or counts))

@@ -17,7 +17,9 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.declarations.pages import NavCount
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
+from portal.lib.database.sorting import SORTED_UP_TO, sort_as_asked
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
@@ -36,6 +38,7 @@ from reports.queries.review_queue import (
     list_senders_of_open_reports,
 )
 from reports.states import ReviewKind, ReviewStatus
+from reports.web.columns import ENDED_REVIEWS, REVIEWS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -127,7 +130,14 @@ def list_reviews(request: TenantRequest) -> HttpResponse:
     )
     offset = cleaned.get("offset") or 0
     found = list_reviews_in_tab(tenant=request.tenant, filters=filters)
-    reviews = list(found[offset : offset + PAGE_SIZE])
+    columns = read_list_columns(
+        request, ENDED_REVIEWS if filters.tab == "done" else REVIEWS
+    )
+    total = found.count()
+    listed = sort_as_asked(
+        found, order_by=columns.order_asked, newest=("-created_at", "id")
+    )
+    reviews = list(listed[offset : offset + PAGE_SIZE])
     numbers = count_rows_per_review(tenant=request.tenant, reviews=reviews)
     counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
     record_read(
@@ -142,13 +152,19 @@ def list_reviews(request: TenantRequest) -> HttpResponse:
         fragment="reports/review/_queue.html",
         section="reviews",
         form=form,
+        columns=columns,
+        is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         filters=filters,
         is_filtered=filters.narrows,
         sources=sources,
         public_url=settings.PUBLIC_URL,
         tabs=[(tab, _TAB_WORDS[tab], counts[tab]) for tab in TABS],
         rows=[_row(request, review, numbers.get(review.pk, 0)) for review in reviews],
-        pager=Pager(total=found.count(), offset=offset, limit=PAGE_SIZE),
+        pager=Pager(
+            total=min(total, SORTED_UP_TO) if columns.is_partial else total,
+            offset=offset,
+            limit=PAGE_SIZE,
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
@@ -43,6 +44,7 @@ from users.queries.imports import (
 )
 from users.states.imports import DropReason, ImportStatus
 from users.wearables.providers import PROVIDERS
+from users.web.columns import IMPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -200,6 +202,7 @@ def _page(
         user_uuid=user.uuid,
     )
     jobs = list_health_data_imports(user=user, limit=LATEST)
+    columns = read_list_columns(request, IMPORTS)
     return render_page(
         request,
         "users/imports.html",
@@ -207,7 +210,8 @@ def _page(
         overview=user_overview(tenant=request.tenant, user_id=user.uuid),
         tab="imports",
         form=form,
-        jobs=jobs,
+        columns=columns,
+        jobs=columns.sort_rows(jobs),
     )
 
 

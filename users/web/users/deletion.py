@@ -15,12 +15,14 @@ from django.views.decorators.http import (
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.sign_in.step_up import (
     is_identity_confirmed,
     redirect_to_identity_confirmation,
 )
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web.views import (
     Pager,
@@ -33,6 +35,7 @@ from users.models.user import UNDO_GRACE
 from users.operations.users.users import delete_user, undo_delete_user
 from users.queries import live_user
 from users.queries.users.users import deleted_users
+from users.web.columns import DELETED_USERS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -82,6 +85,10 @@ def confirm_user_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
 def show_deleted_users(request: TenantRequest) -> HttpResponse:
     """List deleted users that are not erased yet, latest first."""
     users = deleted_users(tenant=request.tenant)
+    columns = read_list_columns(request, DELETED_USERS)
+    listed = sort_as_asked(
+        users, order_by=columns.order_asked, newest=("-deleted_at", "-id")
+    )
     offset = parse_list_offset(request)
     record_read(
         tenant=request.tenant,
@@ -92,7 +99,8 @@ def show_deleted_users(request: TenantRequest) -> HttpResponse:
     return render_page(
         request,
         "users/deleted.html",
-        users=users[offset : offset + PAGE_SIZE],
+        columns=columns,
+        users=listed[offset : offset + PAGE_SIZE],
         pager=Pager(users.count(), offset, PAGE_SIZE),
         days=UNDO_GRACE.days,
         section="users",

@@ -11,7 +11,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.errors import NotFound
 from portal.lib.secrets.signatures import (
     Signature,
@@ -21,6 +23,7 @@ from portal.lib.secrets.signatures import (
 from portal.lib.web.views import Pager, parse_list_offset, render_page
 from users.models import ErasureReceipt
 from users.operations.erasure import build_erasure_receipt_file
+from users.web.columns import ERASURES
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
@@ -33,10 +36,16 @@ PAGE_SIZE = 50
 def list_erasure_receipts(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
     offset = parse_list_offset(request)
+    columns = read_list_columns(request, ERASURES)
+    newest = ("-erased_at", "pk")
+    listed = sort_as_asked(
+        receipts.order_by(*newest), order_by=columns.order_asked, newest=newest
+    )
     return render_page(
         request,
         "users/erasures.html",
-        receipts=receipts.order_by("-erased_at", "pk")[offset : offset + PAGE_SIZE],
+        columns=columns,
+        receipts=listed[offset : offset + PAGE_SIZE],
         pager=Pager(receipts.count(), offset, PAGE_SIZE),
         section="audit",
     )

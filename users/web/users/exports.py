@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.sign_in.step_up import (
     is_identity_confirmed,
@@ -24,6 +25,7 @@ from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
 from users.operations.users.export import request_user_export
 from users.queries import live_user
+from users.web.columns import EXPORTS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -53,13 +55,15 @@ def show_user_exports(request: TenantRequest, user_id: str) -> HttpResponse:
             request, page_url(request, "users:exports", user_id=user.uuid)
         )
     mine = UserExport.objects.for_tenant(request.tenant).filter(user=user)
+    columns = read_list_columns(request, EXPORTS)
     listed = list(mine.order_by("-asked_at")[:SHOWN])
     return render_page(
         request,
         "users/exports.html",
         fragment="users/_exports.html",
         user=user,
-        exports=listed,
+        columns=columns,
+        exports=columns.sort_rows(listed),
         poll_seconds=POLL_S if any(each.is_open for each in listed) else None,
         days=EXPORT_RETENTION.days,
         section="users",

@@ -177,6 +177,41 @@ def test_older_calls_follow_without_a_gap(alice_web, key, monkeypatch):
     assert page.templates[0].name == "accounts/_older_calls.html"
 
 
+def test_sorted_calls_follow_without_a_gap_while_new_ones_arrive(
+    alice_web, alice_tenant, key, monkeypatch
+):
+    monkeypatch.setattr(call_log, "PAGE_SIZE", 3)
+    query = f"{LOG}?key={key.pk}&sort=-path"
+    first = alice_web.get(query)
+    shown = [row.call.path for row in first.context["rows"]]
+    write_api_call_log(
+        [
+            Call(
+                tenant_pk=alice_tenant.pk,
+                key_id=key.pk,
+                at=NOON,
+                method="GET",
+                path="/zzz",
+                status=200,
+                ms=1,
+                request_id="7" * 32,
+                address="192.0.2.7",
+                user_uuid=None,
+                code="",
+            )
+        ]
+    )
+    place = f"&before={first.context['after']}&offset={first.context['next_offset']}"
+    rest = alice_web.get(query + place, headers={"HX-Request": "true"})
+    shown += [row.call.path for row in rest.context["rows"]]
+
+    assert shown == sorted(shown, reverse=True)
+    assert len(shown) == 4
+    assert "/zzz" not in shown
+    assert rest.context["after"] == ""
+    assert alice_web.get(query).context["rows"][0].call.path == "/zzz"
+
+
 def test_an_opened_call_shows_its_refusal_scopes_and_curl(alice_web, alice_tenant, key):
     calls = ApiCall.objects.for_tenant(alice_tenant).filter(api_key=key)
     refused = calls.get(path="/v2/user")
