@@ -15,6 +15,7 @@ from reports.parser.layout.lines import CELL_GAP, Line
 from reports.parser.pages import Word
 from reports.parser.readers.aligned_cells import Level, Part, clip_levels, cut_line
 from reports.parser.readers.aligned_columns import Columns, find_columns, find_strips
+from reports.parser.rows.completion import GROUP
 from reports.parser.rows.grammar import drop_gloss_from_name
 from reports.parser.rows.naming import split_flag_word_from_name
 from reports.parser.rows.reading import read_row_fields_by_column
@@ -45,8 +46,6 @@ _APART = 6
 _TITLES_ABOVE = 3
 _WRAP = 1.6
 _LETTER = re.compile(r"[^\W\d_]")
-# One more range of a list by sex or age.
-_GROUP = re.compile(r"(?i)\W*(?:fe)?males?\b|\W*(?:wo)?m[ae]n\b|\W*[mfwh]\s*[:=]")
 
 
 _Draft = tuple[Level, Parts, Section]
@@ -217,7 +216,7 @@ def _goes_on(last: _Draft, level: Level, parts: Parts, following: Level | None) 
         spread = " ".join(word.text for word in held.get(Role.RANGE, ()))
         more = " ".join(word.text for word in parts[Role.RANGE])
         begun = is_range_cut_off(spread) or more[:1] in "-–—"
-        return begun or bool(_GROUP.match(more))
+        return begun or bool(GROUP.match(more))
     if not set(parts) <= {Role.NAME, Role.RANGE}:
         return False
     name, words = held[Role.NAME], parts.get(Role.NAME, [])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from reports.parser.layout.lines import Cell, Line, build_cell
 from reports.parser.pages import Word
-from reports.parser.rows.naming import split_name_and_unit
+from reports.parser.rows.naming import take_unit_from_name
 from reports.parser.rows.row import (
     Row,
     Section,
@@ -239,11 +239,9 @@ def _read_card(card: _Card) -> Row | None:
     if fields.range is None and (worded or not fields.units):
         return None
     row = Row(card.line.page, list(card.name.words), fields, card.line)
-    name, unit = split_name_and_unit(row.test_name, card.panel)
-    if unit and fields.units is None:
-        row.name_text, row.fields = name, replace_row_unit(fields, unit, row.name[-1:])
     if flag and fields.flag is None:
         row.fields = replace(fields, flag=flag)
+    take_unit_from_name(row, card.panel)
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row

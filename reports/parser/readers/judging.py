@@ -17,7 +17,9 @@ from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
 from reports.parser.readers.aligned_columns import is_far_from_range
 from reports.parser.readers.aligned_tables import read_rows_in_aligned_columns
 from reports.parser.readers.patterns import propose_rows_in_patterns
+from reports.parser.rows.completion import complete_rows_from_free_words
 from reports.parser.rows.grammar import swallows_row
+from reports.parser.rows.naming import take_unit_from_name
 from reports.parser.rows.row import Row, Section, list_used_words, list_words_of_fields
 from reports.parser.rows.settling import drop_serial_numbers_from_names
 from reports.parser.rows.wording import (
@@ -25,7 +27,6 @@ from reports.parser.rows.wording import (
     is_exact_value,
     is_sentence_part,
 )
-from reports.parser.rows.wrapped_units import complete_wrapped_units
 from reports.parser.text.fields import (
     find_unit_in_range,
     is_laboratory_mark,
@@ -53,7 +54,6 @@ _SLIP = 1.5
 _NUMBER_IN_NAME = re.compile(
     r"\s[<>]?\d+(?:[.,]\d+)?(?:\s*[-–]\s*\d|\s+\S+/\S|$)|\d[.,]\d+\s|\s[kmµu]?g/d?L\b"
 )
-# Of names that have a second one beside them.
 # How far around its rows a table may have more, in sizes of type.
 _MARGIN = 8
 # For whom a range of several groups is tried.
@@ -79,7 +79,8 @@ def judge_rows_of_page(
     rows = _settle(rows, proposed, section, is_whole_row)
     for row in rows:
         _drop_code_from_name(row, section)
-    complete_wrapped_units(rows, lines)
+        take_unit_from_name(row, section)
+    complete_rows_from_free_words(rows, lines)
     return rows
 
 

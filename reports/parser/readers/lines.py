@@ -16,7 +16,6 @@ from reports.parser.rows.announced import (
 )
 from reports.parser.rows.continuation import (
     is_unit_below_value,
-    take_row_unit_from_line_below,
 )
 from reports.parser.rows.grammar import settle_fields_by_grammar
 from reports.parser.rows.pairs import read_percentage_and_count_pair
@@ -103,10 +102,6 @@ class LooseReader:
                     continue
                 if self._take_range_below(line):
                     continue
-                if self.rows and take_row_unit_from_line_below(
-                    self.rows[-1], line, line.text
-                ):
-                    continue
                 if starts_explanation_section(line.text) or is_explanation_table_title(
                     line.text
                 ):
@@ -122,8 +117,6 @@ class LooseReader:
             score += _IN_COLUMN if _is_of_column(row, edges, known=known) else 0
             if not row.fields.range and is_range_label_line(lines[n + 1 : n + 2]):
                 score += 2
-            if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
-                score += 2
             titles = len(line.cells) > 1 and is_explanation_table_title(line.text)
             digits = any(sign.isdigit() for sign in line.text)
             if not known and (
@@ -131,6 +124,8 @@ class LooseReader:
             ):
                 explaining = True
                 continue
+            if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
+                score += 2
             below = candidates[n + 1][1] if n + 1 < len(candidates) else None
             begins = below is not None and known and _continues_row(row, below)
             if begins or (self.rows and _continues_row(self.rows[-1], row)):
@@ -285,7 +280,7 @@ def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
     """Words without a cell apart that says how the number on the line is."""
     items = [cell for cell in cells if is_range_status_text(cell.text)]
     others = [cell for cell in cells if cell not in items]
-    if not items or not any(_is_measured(cell) for cell in others[1:]):
+    if not items or not any(map(_is_measured, others[1:])):
         return words
     return [word for word in words if not any(word in cell.words for cell in items)]
 

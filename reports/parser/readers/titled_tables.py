@@ -16,7 +16,7 @@ from reports.parser.readers.centred_tables import (
     are_row_cells_vertically_centred,
     join_vertically_centred_row_lines,
 )
-from reports.parser.rows.continuation import Continuation, take_row_unit_from_line_below
+from reports.parser.rows.continuation import Continuation
 from reports.parser.rows.cutting import (
     infer_roles_of_unknown_columns,
     read_separate_signs_as_flags,
@@ -26,8 +26,8 @@ from reports.parser.rows.evidence import Evidence
 from reports.parser.rows.naming import (
     is_printed_smaller_than_name,
     split_flag_word_from_name,
-    split_name_and_unit,
     split_percentage_from_name,
+    take_unit_from_name,
     take_wrapped_name_start_from_line_above,
 )
 from reports.parser.rows.reading import read_row_fields_by_column
@@ -38,7 +38,6 @@ from reports.parser.rows.row import (
     add_labeled_range_to_row,
     repeat_row_in_other_unit,
     replace_row_range_text,
-    replace_row_unit,
     split_row_with_two_units,
 )
 from reports.parser.rows.wording import (
@@ -167,7 +166,7 @@ class TableReader:
         )
         name_words = parts.get(Role.NAME, [])
         if not name_words:
-            return self._read_nameless(line, fields, join_word_texts(parts[Role.VALUE]))
+            return self._read_nameless(line, fields)
         if self._repeats_beside_method(line, name_words, fields):
             return True
         name_words, fields = split_percentage_from_name(name_words, fields, line)
@@ -177,7 +176,7 @@ class TableReader:
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
             row.fields = replace(fields, flag=flag)
-        self._split_name_unit(row)
+        take_unit_from_name(row, self._section)
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
@@ -251,16 +250,7 @@ class TableReader:
             return self._strip.unit
         return self._strip.columns[at].unit
 
-    def _split_name_unit(self, row: Row) -> None:
-        """Take the unit from behind the name where no other is printed."""
-        if row.fields.units:
-            return
-        name, unit = split_name_and_unit(row.test_name, self._section)
-        if unit:
-            row.name_text = name
-            row.fields = replace_row_unit(row.fields, unit, row.name[-1:])
-
-    def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
+    def _read_nameless(self, line: Line, fields: Fields) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
         if self.rows and not self._pending:
             again = repeat_row_in_other_unit(self.rows[-1], line, fields)
@@ -273,26 +263,15 @@ class TableReader:
                 row = Row(line.page, list(words), fields, line)
                 self._pending.pop()
                 return self._judge(row)
-        if self.rows and take_row_unit_from_line_below(self.rows[-1], line, text):
+        last = self.rows[-1] if self.rows and is_worded_value(fields.value) else None
+        if last is None or is_numeric_value(last.fields.value):
+            return False
+        joined = f"{last.fields.value} {fields.value}"
+        near = line.middle - last.line.middle < 1.5 * line.size
+        if near and is_result_value(joined):
+            both = (*last.fields.value_words, *fields.value_words)
+            last.fields = replace(last.fields, value=joined, value_words=both)
             return True
-        if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
-            last = self.rows[-1]
-            if line.middle - last.line.middle < 2.4 * line.size:
-                words = list(fields.value_words)
-                last.fields = replace_row_range_text(last.fields, text, words)
-                return True
-        if self.rows and is_worded_value(fields.value):
-            last = self.rows[-1]
-            joined = f"{last.fields.value} {fields.value}"
-            near = line.middle - last.line.middle < 1.5 * line.size
-            if (
-                near
-                and not is_numeric_value(last.fields.value)
-                and is_result_value(joined)
-            ):
-                both = (*last.fields.value_words, *fields.value_words)
-                last.fields = replace(last.fields, value=joined, value_words=both)
-                return True
         return False
 
     def _judge(self, row: Row) -> bool:

@@ -80,8 +80,6 @@ class Continuation:
                 if name_words and _is_next_row(last, parts[Role.RANGE]):
                     return False
                 took = _add_range(last, parts[Role.RANGE])
-            if Role.UNIT in parts:
-                took = _add_unit(last, parts[Role.UNIT]) or took
         if name_words and (took or not others or others == {Role.METHOD}):
             took = self._add_name(last, line, name_words) or took
         if took:
@@ -137,24 +135,13 @@ class Continuation:
         return not known_before and self._section.knows(whole)
 
 
-def take_row_unit_from_line_below(last: Row, line: Line, text: str) -> bool:
-    """Give a row without a unit the one that is alone under its value."""
-    if not is_unit_below_value(last, line, text):
-        return False
-    words = [word for cell in line.cells for word in cell.words]
-    last.fields = replace_row_unit(last.fields, text, words)
-    last.line = _stretch(last.line, line)
-    return True
-
-
 def is_unit_below_value(last: Row, line: Line, text: str) -> bool:
     """Return whether a text is a unit under the value of a row that has none."""
     reach = 2 * max(line.size, last.line.size)
     near = last.page == line.page and line.middle - last.line.middle < reach
     if last.fields.units or not near or not is_unit(text) or is_out_of_range_flag(text):
         return False
-    value = last.fields.value_words
-    words = [word for cell in line.cells for word in cell.words]
+    value, words = last.fields.value_words, line.words
     return bool(value) and words[0].x0 <= value[-1].x1 and words[-1].x1 >= value[0].x0
 
 
@@ -213,19 +200,6 @@ def _begins_bands(last: Row, words: list[Word]) -> bool:
         and not looks_like_range(label.text)
         and looks_like_range(limits[0].text)
     )
-
-
-def _add_unit(last: Row, words: list[Word]) -> bool:
-    unit = last.fields.units or ""
-    glued, spaced = (
-        f"{unit}{join_word_texts(words)}",
-        f"{unit} {join_word_texts(words)}",
-    )
-    text = (glued if is_unit(glued) else spaced).strip()
-    if not unit or len(words) != 1 or not is_unit(text):
-        return False
-    last.fields = replace_row_unit(last.fields, text, words)
-    return True
 
 
 def _stretch(line: Line, below: Line) -> Line:

@@ -67,8 +67,6 @@ def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
         _take_labelled_range(line, parts)
     if not strip.has(Role.UNIT) and Role.VALUE in parts:
         _take_untitled_unit(line, parts)
-    if Role.UNIT in parts and Role.RANGE not in parts:
-        _take_range_behind_unit(parts)
     return parts
 
 
@@ -140,25 +138,8 @@ def _repeats_range(parts: Parts) -> bool:
     return bounds.high is not None and size > bounds.high
 
 
-def _take_range_behind_unit(parts: Parts) -> None:
-    """Give the range what stands behind the unit, as where both have one title."""
-    words = parts[Role.UNIT]
-    for n in range(1, len(words)):
-        behind = join_word_texts(words[n:])
-        if _is_written_range(behind) and is_unit(join_word_texts(words[:n])):
-            parts[Role.UNIT], parts[Role.RANGE] = words[:n], words[n:]
-            return
-
-
 def _take_untitled_unit(line: Line, parts: Parts) -> None:
-    """Take a unit that stands apart behind the name, in a column without title."""
-    names = parts.get(Role.NAME, [])
-    for n in range(len(names) - 1, 0, -1):
-        if names[n].x0 - names[n - 1].x1 < 2 * line.size:
-            continue
-        if is_unit(join_word_texts(names[n:])):
-            parts[Role.NAME], parts[Role.UNIT] = names[:n], names[n:]
-            return
+    """Take a unit that stands in a column of earlier results, before the value."""
     earlier = parts.get(Role.PREVIOUS, [])
     if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
         return

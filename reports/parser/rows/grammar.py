@@ -51,7 +51,6 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<amount>[kmnpuµμ]?(?:g|mol|IU|U|kat))\s+[^\W\d_]{1,12}\s*"
     r"(?P<per>/\s*[^\W\d_]{1,5})"
 )
-_WITH_RANGE = re.compile(r"(?P<value>[^()\[\]]+?)\s*(?P<rest>[(\[][^()\[\]]+[)\]])")
 _SPELT_UNIT = re.compile(
     rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_][^\W_]{{2,13}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?"
     r"|%\s(?:of\s)?[^\W\d_]{2,14}|N/?A)"
@@ -141,7 +140,7 @@ def _is_settled(fields: Fields) -> bool:
     return (
         is_numeric_value(fields.value)
         and is_unit(unit)
-        and unit.strip("-–— ") == unit
+        and unit.strip("-–—,; ") == unit
         and len(fields.units_words) <= 1
         and is_plain_numeric_range(spread)
     )
@@ -207,15 +206,6 @@ def _take_unit_from_value(fields: Fields) -> Fields:
     )
 
 
-def _drop_range_from_value(fields: Fields) -> Fields:
-    """'98 microns (Normal: 70 - 100)' as a value holds its own range."""
-    match = _WITH_RANGE.fullmatch(fields.value)
-    if match is None or not fields.range or fields.range not in match["rest"]:
-        return fields
-    words = find_words_with_text(fields.value_words, match["value"])
-    return replace(fields, value=match["value"], value_words=words)
-
-
 def _take_spelt_unit_from_value(fields: Fields) -> Fields:
     """'88 arb. units' as a value has a unit, though none that is known."""
     match = _SPELT_UNIT.fullmatch(fields.value)
@@ -237,8 +227,8 @@ def _take_spelt_unit_from_value(fields: Fields) -> Fields:
 
 
 def _drop_dash_behind_unit(fields: Fields) -> Fields:
-    """'g/dL -' is a unit, and a range that is not there."""
-    unit = (fields.units or "").strip("-–— ")
+    """'g/dL -' is a unit, and a range that is not there; 'g/dL,' one before it."""
+    unit = (fields.units or "").strip("-–—,; ")
     if not unit or not is_unit(unit):
         return fields
     return replace(
@@ -350,7 +340,6 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 
 _RULES = (
-    _drop_range_from_value,
     _take_flag_from_range,
     cut_fields_anew,
     _take_unit_from_value,

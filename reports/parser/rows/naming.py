@@ -8,19 +8,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from portal.lib.units import normalize_unit
 from reports.parser.layout.lines import Line, are_lines_of_same_font_size
 from reports.parser.pages import Word
 from reports.parser.text.fields import Fields, is_unit, join_word_texts
-from reports.parser.text.values import is_out_of_range_flag
+from reports.parser.text.values import is_numeric_value, is_out_of_range_flag
 
 from .pairs import read_percentage_and_count_pair
-from .row import Row, Section
+from .row import Row, Section, replace_row_unit
 from .wording import clean_printed_name, has_panel_heading_word, is_incomplete_name
 
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9
 _NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
-_NAME_THEN_UNIT = re.compile(r"(?P<name>.*\w),\s*(?P<unit>%|\S+/\S+)")
+_NAME_THEN_UNIT = re.compile(
+    r"(?P<name>.*[\w)\]])(?:,|\s[-–]|(?=\s[^%]))\s*(?P<unit>%|\S+/\S+|[^\W\d_]+)"
+)
 
 
 def is_printed_smaller_than_name(words: Sequence[Word], name: Sequence[Word]) -> bool:
@@ -59,19 +62,35 @@ def take_wrapped_name_start_from_line_above(
     return joined
 
 
-def split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:
-    """Split a unit in brackets or behind a comma from a name: 'Glucose (mmol/L)'.
+def take_unit_from_name(row: Row, section: Section) -> None:
+    """Give a row the unit that only its name prints: 'Glucose (mmol/L)', 'Lymph %'."""
+    if row.fields.units:
+        return
+    name, unit = _split_name_and_unit(row.test_name, section)
+    if unit is None and "%" in (name[:1], name[-1:]):
+        unit = "%" if is_numeric_value(row.fields.value) else None
+        before, sign = (row.name * 2)[-2:]
+        apart = sign.text == "%" and sign.x0 - before.x1 > sign.size
+        name = name.rstrip(" %") if apart else name
+    if unit:
+        row.name_text = name
+        row.fields = replace_row_unit(row.fields, unit, row.name[-1:])
 
-    Letters alone, 'MCH (pg)', and what has no brackets must leave a known name.
-    """
+
+def _split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:
+    """Split a unit from a name, known without it if it is bare or letters."""
     match = _NAME_UNIT.fullmatch(name) or _NAME_THEN_UNIT.fullmatch(name)
-    if match is None or not is_unit(match["unit"]):
+    if match is None:
         return name, None
     short, unit = match["name"].strip(" ,"), match["unit"].strip()
-    sure = match.re is _NAME_UNIT and not unit.isalpha()
-    if not sure and ((len(unit) == 1 and unit.isalpha()) or not section.knows(short)):
+    if not is_unit(unit) or (len(unit) == 1 and unit.isalpha()):
         return name, None
-    return short, unit
+    printed = unit.isalpha() and (normalize_unit(unit) or "{")[0]
+    if match.re is _NAME_THEN_UNIT and printed and printed in "{[%(":
+        # A word that ends a name is of it: 'A/G Ratio', 'RPR, Titer'.
+        return name, None
+    sure = match.re is _NAME_UNIT and not unit.isalpha()
+    return (short, unit) if sure or section.knows(short) else (name, None)
 
 
 def split_flag_word_from_name(

@@ -21,7 +21,7 @@ from .row import Row
 _LABELLED = re.compile(
     r"(?i)(?P<open>[(\[]?)\s*(?:normal(?:e|wert|bereich)?|norm[ae]?|zakres"
     r"|ref(?:erence|erenz|\.)?|v?\.?n\.?|v\.?r\.?)"
-    r"(?:\s*[:=]\s*|(?<=normal)\s+(?=[<>\d]))(?P<rest>\S.*)"
+    r"(?:\s*[:=]\s*|(?<=\w{3})\s+(?=[<>≤≥\d]))(?P<rest>\S.*)"
 )
 _BRACKETED_UNIT = re.compile(r"[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _BAND = re.compile(r"[^\W\d_]{2,}\s*[:=]")
@@ -79,7 +79,7 @@ def drop_serial_numbers_from_names(rows: Sequence[Row]) -> None:
     if len(counted) < max(3, 0.7 * len(rows)) or follows < 0.7 * len(counted) - 1:
         return
     for row in counted:
-        row.name_text = row.test_name.removeprefix(row.name[0].text).strip(" .)")
+        row.name_text = row.test_name.removeprefix(row.name[0].text).lstrip(" .)")
         row.name = row.name[1:]
 
 

@@ -40,7 +40,7 @@ from reports.parser.word_lists import read_word_lists
 _LEADING_MARK = re.compile(
     r"^(?:[*#†‡•▪●◦»>]+|[-–—](?=\s+[^\W\d])|\{\s*#\s*\}|\[[HL*]\])\s*"
 )
-_TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
+_TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$|(?<=[^\W\d]|[)\]])\s+[-–—|=]+$")
 _JOINING = frozenset(read_word_lists("words.txt")["sentence ends"])
 _HEADING_WORD = re.compile(
     r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function"

@@ -143,6 +143,7 @@ def make_report(
             interpretation=None,
         )
         for row in rows
+        if "unit" not in mutation.bare or not _prints_unit(row.name)
     )
     words, right = _set_page(mutation, kept)
     bottom = max(word.bottom for word in words)
@@ -159,6 +160,11 @@ def _read_rows(entries: Iterable[dict[str, str]]) -> tuple[TrueRow, ...]:
             name = entry["test_name"]
             found.setdefault(name, TrueRow(name, entry["value"], unit, spread))
     return tuple(found.values())
+
+
+def _prints_unit(name: str) -> bool:
+    """Whether a name has the unit in it, which is then the row's: 'Neutrophils %'."""
+    return "%" in name or "Percent" in name or name.endswith("/L)")
 
 
 def _bracketed(mutation: Mutation, text: str | None) -> str | None:
