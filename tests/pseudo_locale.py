@@ -19,7 +19,7 @@ from portal.lib.catalogues import compile_catalogue
 CODE = "en-xa"
 OPEN, CLOSE = "⟦", "⟧"
 _LONGER = 0.4
-_KEPT = re.compile(r"(%\(\w+\)[sd]|%[sd]|\{\w*\}|<[^>]+>)")
+_KEPT = re.compile(r"(%\(\w+\)[\d.]*[sdfg]|%[sd]|\{\w*\}|<[^>]+>)")
 _MARKED = str.maketrans("aeiouAEIOU", "áéíóúÁÉÍÓÚ")
 
 

@@ -19,8 +19,8 @@ class OpenChoices(TextChoices):
 
     @classmethod
     def offered(cls) -> list[tuple[str, str]]:
-        """Pairs of value and label, for a model column or a form."""
-        return [(str(value), str(label)) for value, label in cls.choices]
+        """Pairs of value and label, translated when shown, for a column or a form."""
+        return [(str(value), label) for value, label in cls.choices]
 
     @classmethod
     def known(cls, value: str) -> Self | None:

@@ -43,7 +43,7 @@ NOT_TEXTS = {
 # Marked already, not read, or code to copy.
 BLOCKS = {"blocktranslate", "comment", "codebox"}
 # Placeholders of all three kinds, and markup.
-KEPT = re.compile(r"%\(\w+\)[sd]|%%|%[sd]|\{\w*\}|</?\w[^>]*>|`[^`]*`")
+KEPT = re.compile(r"%\(\w+\)[\d.]*[sdfg]|%%|%[sd]|\{\w*\}|</?\w[^>]*>|`[^`]*`")
 DATE_FORMAT = re.compile(r"[dDjlNmnMFbBYyHhGgiAaPsTt ,:.\-/]+")
 
 

@@ -1,4 +1,4 @@
-"""What patients see in a language of no country: all translated, nothing too wide."""
+"""What people see in a language of no country: all translated, nothing too wide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from playwright.sync_api import expect
 
 from exchange.operations.sharing.links import ShareRequest, create_shared_link
 from exchange.queries.shareable import list_shareable_reports
-from tests.browser.conftest import OVERFLOW, PHONE, complaints
+from labs.models import Lab
+from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
+from tests.browser.conftest import OVERFLOW, PHONE, WIDE, complaints
+from tests.browser.test_sweep import PARTS, sweep
 from tests.factories.accounts import ACTOR
 from tests.factories.clinical import make_chart
 from tests.pseudo_locale import CODE, write_pseudo_locale
@@ -53,6 +56,7 @@ NAMES = re.compile(
     r"|Laboratory report|Example Laboratory|Lab results|mg/dL|[.]pdf"
     # Days and times that the browser writes, which has no such language.
     r"|(?:March|April) |\b[AP]M\b"
+    r"|alice@assay[.]example|\bAH\b"
     r"|Health Auto Export|HCGateway|Apple Health|Health Connect|Samsung Health"
 )
 
@@ -63,19 +67,26 @@ def pseudo_locale(settings, tmp_path):
     write_pseudo_locale(tmp_path)
     settings.LOCALE_PATHS = [tmp_path, *settings.LOCALE_PATHS]
     settings.LANGUAGES = [("en", "English"), (CODE, "Pseudo")]
+    settings.MEMBER_LANGUAGES = ["en", CODE]
+
+
+def list_untranslated(page, *known):
+    """List what is read on a page and is neither translated nor a name."""
+    names = [*known]
+    names += page.locator("[data-name], .connect__source h3").all_inner_texts()
+    left = []
+    for text in page.evaluate(READ_TEXTS):
+        rest = NAMES.sub("", text)
+        for name in sorted(names, key=len, reverse=True):
+            rest = rest.replace(name, "")
+        if re.search(r"[A-Za-z]{2,}", rest):
+            left.append(rest)
+    return left
 
 
 def assert_translated(page):
     expect(page.locator("html")).to_have_attribute("lang", CODE)
-    names = page.locator("[data-name], .connect__source h3").all_inner_texts()
-    left = []
-    for text in page.evaluate(READ_TEXTS):
-        rest = NAMES.sub("", text)
-        for name in names:
-            rest = rest.replace(name, "")
-        if re.search(r"[A-Za-z]{2,}", rest):
-            left.append(rest)
-    assert (page.url, left) == (page.url, [])
+    assert (page.url, list_untranslated(page)) == (page.url, [])
     assert page.evaluate(OVERFLOW) <= 0
 
 
@@ -128,3 +139,48 @@ def test_a_patient_meets_no_untranslated_and_no_cut_text(
         assert_translated(page)
         page.goto("/shl/nothing/here/")
         assert_translated(page)
+
+
+def judge_width(page, part="", *, whole=False):
+    """Tell where a page is wider than a phone or a screen."""
+    found = []
+    for size in (PHONE, WIDE):
+        page.set_viewport_size(size)
+        if page.evaluate(OVERFLOW) > 0:
+            found.append(f"wider than {size['width']} px")
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_page_of_members_is_too_wide_with_longer_words(
+    visit,
+    alice,
+    samples,  # noqa: F811
+    pseudo_locale,
+    part,
+):
+    alice.language = CODE
+    alice.save(update_fields=["language"])
+
+    assert sweep(visit, alice, samples, part, judge_width) == {}
+
+
+def test_a_member_meets_no_untranslated_and_no_cut_text(
+    visit, pseudo_locale, alice, alice_tenant
+):
+    alice.language = CODE
+    alice.save(update_fields=["language"])
+    labs = list(Lab.objects.values_list("name", flat=True))
+    left, wide = {}, {}
+
+    with visit.page(member=alice, size=PHONE) as page:
+        for path in ("", "orders/", "visits/", "members/", "webhooks/"):
+            page.goto(f"/t/alice-health/sandbox/{path}")
+            expect(page.locator("html")).to_have_attribute("lang", CODE)
+            left[path] = list_untranslated(page, *labs)
+            wide[path] = page.evaluate(OVERFLOW)
+
+    assert {path: texts for path, texts in left.items() if texts} == {}
+    assert max(wide.values()) <= 0
