@@ -13,6 +13,7 @@ from accounts.models import AuditEntry
 from accounts.operations.audit.chain import check_audit_chain, seal_new_audit_entries
 from accounts.operations.audit.tampering import find_broken_audit_chains
 from accounts.webhooks.models import Delivery
+from labs.models import ResultVersion
 from portal.lib.tenancy import across_tenants
 from tests.outbox import emitted
 from tests.simulation.receivers import list_unsettled
@@ -36,7 +37,7 @@ def list_faults(world: World) -> list[str]:
     with time_machine.travel(LATER, tick=False):
         found = []
         for side in world.sides:
-            for check in (_users, _samples, _sums, _orders, _events, _erased):
+            for check in CHECKS:
                 found += [f"{check.__name__[1:]} {side.name}: {x}" for x in check(side)]
             found += [f"audit {side.name}: {each}" for each in _entries(side)]
         found += [f"foreign: {each}" for each in _foreign(world)]
@@ -138,6 +139,29 @@ def _orders(side: Side) -> Iterator[str]:
             yield f"{each['id']} is {each['status']}, acknowledged as cancelled"
 
 
+def _results(side: Side) -> Iterator[str]:
+    """The lab's last value is shown; each change made one version, none a second."""
+    live = set(_live(side).values())
+    for order, values in side.books.results.items():
+        if side.books.owners[order] not in live or not values:
+            continue
+        shown = _get(side, f"/v3/order/{order}/result")["results"]
+        if [each["result"] for each in shown] != values[-1:]:
+            yield f"{order} shows {shown}, reported {values}"
+        made = ResultVersion.objects.for_tenant(side.tenant).filter(order=order)
+        if made.count() != len(values):
+            yield f"{order} has {made.count()} versions of {len(values)} reports"
+
+
+def _shipments(side: Side) -> Iterator[str]:
+    live = set(_live(side).values())
+    for order, step in sorted(side.books.shipped):
+        if side.books.owners[order] in live:
+            states = [e["status"] for e in _get(side, f"/v3/order/{order}")["events"]]
+            if not any(state.endswith(f".{step}") for state in states):
+                yield f"{order} is not {step}, as was acknowledged: {states}"
+
+
 def _events(side: Side) -> Iterator[str]:
     """Each order's events are its states, in order; each user has its own once."""
     sent: dict[str, list[str]] = {}
@@ -171,12 +195,14 @@ def _entries(side: Side) -> Iterator[str]:
     mine = AuditEntry.objects.for_tenant(side.tenant)
     for verb, wanted in (
         ("create_user", side.books.users.values()),
-        ("delete_user", [*side.books.deleted]),
+        ("delete_user", side.books.deletions.elements()),
+        ("undo_delete_user", side.books.undone.elements()),
     ):
         rows = mine.filter(verb=verb, subject="user")
         found = Counter(rows.values_list("subject_id", flat=True))
-        if found != Counter(wanted):
-            yield f"{verb} {found - Counter(wanted)}, missing {Counter(wanted) - found}"
+        known = Counter(wanted)
+        if found != known:
+            yield f"{verb} {found - known}, missing {known - found}"
 
 
 def _chain(world: World) -> Iterator[str]:
@@ -203,3 +229,6 @@ def _deliveries(world: World) -> Iterator[str]:
     for pk in Delivery.unscoped.values_list("pk", flat=True):
         if not world.receiver.accepted[pk]:
             yield f"{pk} is marked as delivered, and nobody got it"
+
+
+CHECKS = (*(_users, _samples, _sums, _orders, _results, _shipments, _events, _erased),)

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.operations.api_keys.api_keys import clear_api_key_cache
+from labs.states.catalogue import CollectionMethod
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
 from tests.factories.labs import make_lab_test
@@ -40,9 +41,11 @@ def sides(db):
         web = Client()
         web.force_login(make_member(team=team, email=f"{name}@assay.example"))
         make_endpoint(tenant=tenant)
-        panel = make_lab_test(tenant=tenant)
+        walk_in = make_lab_test(tenant=tenant)
+        kit = make_lab_test(tenant=tenant, method=CollectionMethod.TESTKIT)
         api = ApiClient(make_api_key(tenant=tenant))
-        made.append((name, tenant, api, web, str(panel.pk)))
+        panels = (str(walk_in.pk), str(kit.pk))
+        made.append((name, tenant, api, web, panels))
     return lambda: tuple(Side(*each) for each in made)
 
 
@@ -98,6 +101,7 @@ def test_a_seed_plays_the_same_again(sides):
 def test_what_was_acknowledged_is_there_in_thousands_of_runs(sides):
     for seed in seeds_of(os.environ.get("SEEDS") or f"{SHORT}-{LONG}"):
         judge(seed, sides)
+        print(f"seed {seed}", flush=True)  # noqa: T201 - shown by -s
 
 
 @pytest.mark.long

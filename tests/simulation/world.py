@@ -12,17 +12,25 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from unittest import mock
+from uuid import UUID
 
 import time_machine
 from django.db import transaction
 from django.utils import timezone
 
-from portal.lib.tenancy import across_tenants
+from labs.operations.results.deliveries import store_result_delivery
+from labs.queries.orders.orders import get_order_with_details
+from portal.lib.errors import DomainError
+from portal.lib.tenancy import across_tenants, acting_for
+from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, PATIENT
+from tests.factories.results import delivery, make_reported_result
 from tests.fence import forget_requests
 from tests.simulation.faults import Killed, killed_at_a_commit
 from tests.simulation.receivers import Receiver
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from accounts.models import Tenant
+    from labs.gateways.results import ResultDelivery
     from tests.clients import ApiClient
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)
@@ -44,6 +53,7 @@ STEPS = 40
 # Of one call; then nothing goes wrong any more.
 MOST_FAULTS = 3
 DAY = 86_400
+SHIPMENTS = ("transit_customer", "with_customer", "transit_lab", "delivered_to_lab")
 
 
 @dataclass
@@ -58,7 +68,12 @@ class Acknowledged:
     owners: dict[str, str] = field(default_factory=dict)  # order: user
     cancelled: set[str] = field(default_factory=set)  # orders
     deleted: dict[str, User] = field(default_factory=dict)  # user_id: as it was
-    client_ids_deleted: set[str] = field(default_factory=set)
+    deletions: Counter[str] = field(default_factory=Counter)  # also those undone
+    undone: Counter[str] = field(default_factory=Counter)
+    # Of orders that a lab answers, no simulation: each value that changed something.
+    results: dict[str, list[str]] = field(default_factory=dict)
+    final: set[str] = field(default_factory=set)
+    shipped: set[tuple[str, str]] = field(default_factory=set)  # order, step
 
 
 @dataclass
@@ -69,7 +84,7 @@ class Side:
     tenant: Tenant
     api: ApiClient
     web: Client
-    panel: str
+    panels: tuple[str, str]  # walk-in, kit
     books: Acknowledged = field(default_factory=Acknowledged)
 
 
@@ -96,6 +111,9 @@ class World:
             random.seed(self.seed)
             for side in self.sides:
                 self.create_user(side)
+                self.place_order(side)
+                self.place_order(side)
+            run_due_jobs(self.dice)
             actions: dict[Callable[[Side], None], int] = {
                 self.send_samples: 10,
                 self.place_order: 4,
@@ -103,7 +121,10 @@ class World:
                 self.simulate: 3,
                 self.cancel: 2,
                 self.cancel_in_browser: 1,
-                self.delete_user: 1,
+                self.delete_user: 2,
+                self.undo_delete: 2,
+                self.report_results: 8,
+                self.ship: 5,
                 self.wait: 4,
                 self.pack: 2,
                 self.sweep: 2,
@@ -213,13 +234,20 @@ class World:
         if user is None:
             return
         key = f"{side.name}-{self.number()}"
-        order = self.send_order(side, key, user)
+        method = self.dice.choice(("walk_in_test", "testkit"))
+        panel = dict(zip(("walk_in_test", "testkit"), side.panels, strict=True))[method]
+        order = self.send_order(side, key, user, panel)
+        if self.dice.random() < 0.5:  # a lab answers it by hand
+            side.books.results[order] = []
+            goal = f"received.{method}.requisition_created"
+            path = f"/v3/order/{order}/test?final_status={goal}"
+            self.call(lambda: side.api.post(path))
         side.books.orders[key], side.books.owners[order] = order, user
 
-    def send_order(self, side: Side, key: str, user: str) -> str:
+    def send_order(self, side: Side, key: str, user: str, panel: str) -> str:
         body = {
             "user_id": user,
-            "order_set": {"lab_test_ids": [side.panel]},
+            "order_set": {"lab_test_ids": [panel]},
             "patient_details": PATIENT,
             "patient_address": ADDRESS,
         }
@@ -237,7 +265,9 @@ class World:
         ]
 
     def simulate(self, side: Side) -> None:
-        if order := self.pick(self.open_orders(side)):
+        by_hand = side.books.results
+        simulated = [each for each in self.open_orders(side) if each not in by_hand]
+        if order := self.pick(simulated):
             path = f"/v3/order/{order}/test?delay={self.dice.choice((1, 600))}"
             self.call(lambda: side.api.post(path))
 
@@ -265,6 +295,70 @@ class World:
         # 404: the first call was done, its answer lost.
         assert reply.status_code in (200, 404), reply.content
         side.books.deleted[user] = row
+        side.books.deletions[user] += 1
+
+    def undo_delete(self, side: Side) -> None:
+        if user := self.pick(side.books.deleted):
+            path = f"/v2/user/undo_delete?user_id={user}"
+            reply = self.call(lambda: side.api.post(path))
+            # Not deleted: the first call was done, its answer lost.
+            code = "" if reply.status_code == 200 else reply.json().get("code")
+            if code in ("", "user_not_deleted"):
+                del side.books.deleted[user]
+                side.books.undone[user] += 1
+            else:
+                assert code in ("undo_grace_over", "not_found"), reply.content
+
+    # What laboratories and couriers do
+
+    def report_results(self, side: Side) -> None:
+        """A lab sends a result, preliminary or final; what was not taken it keeps."""
+        books = side.books
+        mine = [each for each in self.open_orders(side) if each in books.results]
+        order = self.pick(mine)
+        if order is None:
+            return
+        value = str(70 + self.number())
+        is_final = order in books.final or self.dice.random() < 0.5
+        given = delivery(
+            make_reported_result(text=value),
+            status="final" if is_final else "partial",
+            reported_at=timezone.now(),
+        )
+        for turn in range(MOST_FAULTS + 1):
+            fate = "killed" if turn < MOST_FAULTS and self.dice.random() < 0.2 else ""
+            try:
+                with (
+                    acting_for(side.tenant),
+                    killed_at_a_commit(self.dice) if fate else nullcontext(),
+                ):
+                    self._store(side, order, given)
+            except Killed:
+                self.note("  killed")
+                continue
+            except DomainError as refused:
+                if refused.code != "results_not_expected":
+                    raise
+                return
+            break
+        books.results[order].append(value)
+        if is_final:
+            books.final.add(order)
+
+    def _store(self, side: Side, order_id: str, given: ResultDelivery) -> None:
+        order = get_order_with_details(tenant=side.tenant, order_id=UUID(order_id))
+        order.tenant = side.tenant
+        store_result_delivery(order=order, actor=ACTOR, delivery=given)
+
+    def ship(self, side: Side) -> None:
+        """A courier says where a kit is, right or wrong."""
+        if order := self.pick(self.open_orders(side)):
+            step = self.dice.choice(SHIPMENTS)
+            body = {"status": step, "occurred_at": timezone.now().isoformat()}
+            path = f"/v3/order/{order}/shipment_events"
+            reply = self.call(lambda: side.api.post(path, body))
+            if reply.status_code == 200:
+                side.books.shipped.add((order, step))
 
     # What goes by itself
 
