@@ -357,7 +357,7 @@ class BehaviourForm(forms.Form):
 
 
 def _list_own_languages() -> list[tuple[str, str]]:
-    """Offer each language under its own name, for whoever reads no other."""
+    """Offer each language under its own name, for readers of no other."""
     known = [each for each in settings.LANGUAGES if is_member_language(each[0])]
     return [("", _("Match browser")), *known]
 

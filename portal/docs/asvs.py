@@ -89,7 +89,7 @@ def build_asvs_reference(generated: str) -> str:
         *(f"| {shown} | {counts[state]} |" for state, shown in STATES.items()),
         "",
         "*Does not apply* means that Assay has nothing of the kind. *Up to the"
-        " installation* means that whoever runs it decides.",
+        " installation* means that its operators decide.",
     ]
     chapter = ""
     for each in answers:
