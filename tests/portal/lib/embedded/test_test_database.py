@@ -62,9 +62,8 @@ def test_this_run_has_a_database_named_after_its_process():
 def test_the_database_of_a_dead_run_is_dropped(make_database):
     dead = {make_database(f"{PREFIX}{NO_PID}{kind}") for kind in ("", "_upgrade")}
 
-    dropped = drop_databases_of_dead_runs()
+    drop_databases_of_dead_runs()  # of another run, which may be at it as well
 
-    assert dead <= set(dropped)
     assert dead.isdisjoint(database_names())
 
 

@@ -111,14 +111,3 @@ def test_the_teams_language_counts_where_nothing_else_is_known(browser, session)
     assert mail.outbox[0].subject == (
         "Conecte seus dispositivos e aplicativos a Alice Health"
     )
-
-
-def test_members_pages_and_the_api_stay_english(alice_web, alice_api):
-    german = {"Accept-Language": "de"}
-
-    page = alice_web.get("/t/alice/sandbox/users/", headers=german).content.decode()
-    call = alice_api.get("/v2/user/none", HTTP_ACCEPT_LANGUAGE="de")
-
-    assert '<html lang="en"' in page
-    assert "Suchen" not in page
-    assert call.json() == alice_api.get("/v2/user/none").json()
