@@ -119,10 +119,10 @@ def test_pages_turn_and_columns_sort(visit, alice, users):
         expect(page.locator("tbody tr")).to_have_count(5)
         page.get_by_role("link", name="Client user ID").click()
 
-        expect(page.locator("tbody tr").first).to_contain_text("mbr_029")
+        expect(page.locator("tbody tr").first).to_contain_text("mbr_000")
         expect(page.get_by_role("link", name="Client user ID")).to_be_focused()
         page.get_by_role("link", name="Client user ID").click()
-        expect(page.locator("tbody tr").first).to_contain_text("mbr_000")
+        expect(page.locator("tbody tr").first).to_contain_text("mbr_029")
 
 
 def test_the_dialog_finds_a_user(visit, alice, users):
