@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.operations.results.reviews import SeenResults, mark_results_reviewed
-from portal.lib.web.views import page_url, redirect_browser
+from labs.web.results.user_page import render_user_results
+from portal.lib.web.views import Toast, page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -27,42 +28,51 @@ if TYPE_CHECKING:
 def review_results(request: TenantRequest) -> HttpResponse:
     """Mark what was `seen` (order:version, several) as reviewed, and go back.
 
-    `user` is the user whose results are shown next, without it those of the order.
+    `user` is the user whose results are shown next, by the filters of the query string
+    and to htmx without the rest of the page; without it those of the order.
     """
     seen = [_parse_seen(text) for text in request.POST.getlist("seen")]
     if not seen:
         raise Http404
+    user = request.POST.get("user")
+    user_id = _parse_uuid(user) if user else None
     marked, outdated = mark_results_reviewed(
         tenant=request.tenant,
         actor=request.actor,
         seen=seen,
         name=request.member.name or request.member.email,
     )
+    if user_id and request.htmx and request.rights.allow(Area.USERS):
+        response = render_user_results(request, str(user_id))
+        if outdated:
+            return Toast(_describe_outdated(outdated), kind="bad").on(response)
+        return Toast(_describe_marked(marked)).on(response) if marked else response
     if marked:
-        messages.success(
-            request,
-            ngettext(
-                "Results of %(number)d order marked as reviewed.",
-                "Results of %(number)d orders marked as reviewed.",
-                marked,
-            )
-            % {"number": marked},
-        )
+        messages.success(request, _describe_marked(marked))
     if outdated:
-        messages.warning(
-            request,
-            ngettext(
-                "The lab sent newer results of %(number)d order. Review them first.",
-                "The lab sent newer results of %(number)d orders. Review them first.",
-                outdated,
-            )
-            % {"number": outdated},
-        )
-    if user := request.POST.get("user"):
-        url = page_url(request, "labs:user_results", user_id=_parse_uuid(user))
-    else:
-        url = page_url(request, "labs:results", order_id=seen[0].order_id)
+        messages.warning(request, _describe_outdated(outdated))
+    if user_id:
+        url = page_url(request, "labs:user_results", user_id=user_id)
+        query = request.GET.urlencode()
+        return redirect_browser(request, f"{url}?{query}" if query else url)
+    url = page_url(request, "labs:results", order_id=seen[0].order_id)
     return redirect_browser(request, url)
+
+
+def _describe_marked(number: int) -> str:
+    return ngettext(
+        "Results of %(number)d order marked as reviewed.",
+        "Results of %(number)d orders marked as reviewed.",
+        number,
+    ) % {"number": number}
+
+
+def _describe_outdated(number: int) -> str:
+    return ngettext(
+        "The lab sent newer results of %(number)d order. Review them first.",
+        "The lab sent newer results of %(number)d orders. Review them first.",
+        number,
+    ) % {"number": number}
 
 
 def _parse_seen(text: str) -> SeenResults:

@@ -130,6 +130,14 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     `of` names the measure that is shown over time; `q`, `show`, `lab` and `panel`
     filter, `day` and `with` choose two days to compare.
     """
+    return render_user_results(request, user_id)
+
+
+def render_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Return the page, or to htmx its results alone; the caller has asked for rights.
+
+    The first result that is left to review takes the focus of the button that went.
+    """
     overview = find_user(request, user_id)
     user_uuid = overview.user.uuid
     measure = request.GET.get("of", "")
@@ -144,11 +152,16 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         subject_id=user_uuid,
         user_uuid=user_uuid,
     )
-    off = [row for row in rows if row.shown.interpretation in ABNORMAL]
-    other = [row for row in rows if row.shown.interpretation not in ABNORMAL]
+    off = sorted(
+        (row for row in rows if row.shown.interpretation in ABNORMAL), key=_rank
+    )
+    groups = _group([row for row in rows if row.shown.interpretation not in ABNORMAL])
+    listed = (*off, *(row for group in groups for row in group.rows))
+    unreviewed = [row.trend.measure for row in listed if not row.shown.is_reviewed]
     return render_page(
         request,
         "labs/user_results.html",
+        fragment="labs/_user_results.html",
         overview=overview,
         section="users",
         tab="results",
@@ -161,8 +174,9 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         labs=sorted({row.shown.lab for row in every if row.shown.lab}),
         counts=_count(every),
         has_results=bool(trends),
-        off=sorted(off, key=_rank),
-        groups=_group(other),
+        off=off,
+        groups=groups,
+        focused=unreviewed[0] if unreviewed and request.method == "POST" else "",
     )
 
 

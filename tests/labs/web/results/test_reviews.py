@@ -161,3 +161,64 @@ def test_the_file_holds_what_the_page_shows(alice_web, alice_tenant, user, order
         "result_trends_file",
         str(user.uuid),
     )
+
+
+def test_a_row_is_reviewed_where_it_stands(
+    alice_web, alice_tenant, user, order, clinician
+):
+    other = make_order_awaiting_results(tenant=alice_tenant, user=user)
+    make_results(
+        order=other, results=(make_reported_result("Ferritin", "9", observed_at=MARCH),)
+    )
+    here = place(alice_tenant, "labs:user_results", user_id=user.uuid)
+    review = place(alice_tenant, "labs:review_results")
+    shown = {"show": "unreviewed", "q": "a"}
+    html = alice_web.get(here, shown).content.decode()
+    action = f'{review}?show=unreviewed&amp;q=a"'
+    seen = {"seen": [f"{order.pk}:1"], "user": user.uuid}
+
+    assert html.count(f'hx-post="{action}') == html.count(f'action="{action}')
+    assert html.count(f'name="seen" value="{order.pk}:1"') == 2  # with that of all
+
+    part = alice_web.post(
+        f"{review}?show=unreviewed&q=", seen, headers={"HX-Request": "true"}
+    )
+    again = alice_web.post(f"{review}?show=unreviewed&q=a", seen)
+    refreshed = alice_web.post(review, seen, headers={"HX-Request": "true"})
+
+    text = part.content.decode()
+    assert "<html" not in text
+    assert text.lstrip().startswith('<div class="stack stack--6" id="user-results">')
+    assert [row.trend.name for row in part.context["off"]] == ["Ferritin"]
+    # The button that was pressed has gone: the next one takes its focus.
+    assert text.count(" autofocus") == 1
+    assert "1 order" in part.headers["HX-Trigger"]
+    assert again.headers["Location"] == f"{here}?show=unreviewed&q=a"
+    assert "HX-Trigger" not in refreshed.headers  # nothing more was marked
+    make_results(
+        order=order, results=(make_reported_result("Albumin", "80", observed_at=MARCH),)
+    )
+    outdated = alice_web.post(review, seen, headers={"HX-Request": "true"})
+    assert '"kind": "bad"' in outdated.headers["HX-Trigger"]
+
+
+def test_without_the_right_nobody_is_offered_a_review(
+    alice, alice_web, alice_tenant, user, order
+):
+    Membership.objects.filter(member=alice).update(roles=[Role.LAB_STAFF])
+    here = place(alice_tenant, "labs:user_results", user_id=user.uuid)
+    sent = len(emitted(alice_tenant))
+
+    page = alice_web.get(here)
+    reply = alice_web.post(
+        place(alice_tenant, "labs:review_results"),
+        {"seen": [f"{order.pk}:1"], "user": user.uuid},
+        headers={"HX-Request": "true"},
+    )
+
+    assert page.status_code == 200
+    assert 'name="seen"' not in page.content.decode()
+    assert reply.status_code == 403
+    assert alice_web.get(here).context["seen"] == [f"{order.pk}:1"]
+    assert "review_results" not in {verb for verb, *_ in audited(alice_tenant)}
+    assert len(emitted(alice_tenant)) == sent
