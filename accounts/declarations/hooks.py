@@ -64,11 +64,13 @@ class MarkerReading:
 class MarkerSource:
     """An app's values of a person, for members who may read its area.
 
-    `read` takes LOINC codes, or None for all of the person's.
+    `read` takes LOINC codes, or None for all of the person's. `count_waiting`, of a
+    tenant and user_uuid, returns how many values wait for a signature, unread by it.
     """
 
     area: Area
     read: Callable[[Tenant, UUID, Collection[str] | None], list[MarkerReading]]
+    count_waiting: Callable[..., int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from reports.models import ParsingJob, ReportResult
@@ -59,3 +59,18 @@ def list_reports_in_span(
         .values_list("pk", "status", "created_at", "metadata", "values_read")[:limit]
     )
     return [UploadedReport(*row) for row in found]
+
+
+def count_values_waiting_for_signature(*, tenant: Tenant, user_uuid: UUID) -> int:
+    """Return how many values of a live user's reports wait for review; one query."""
+    waiting: int = (
+        ReportResult.objects.for_tenant(tenant)
+        .filter(
+            job__user__uuid=user_uuid,
+            job__user__deleted_at=None,
+            job__status=ParsingJobStatus.PENDING_REVIEW,
+            version=F("job__version"),
+        )
+        .count()
+    )
+    return waiting

@@ -166,6 +166,21 @@ def list_result_trends_of_user(
     }
 
 
+def count_values_waiting_for_signature(
+    *, tenant: Tenant, user_uuid: UUID, reads: Collection[str]
+) -> int:
+    """Return how many values of a user no trend has, as their reports are unsigned.
+
+    reads: the areas that the asker may read; of others nothing counts.
+    """
+    return sum(
+        source.count_waiting(tenant=tenant, user_uuid=user_uuid)
+        for hooks in list_app_hooks()
+        for source in hooks.marker_sources
+        if source.area in reads
+    )
+
+
 def build_result_trend(results: Iterable[MarkerResult]) -> Trend:
     """Build the trend of one measure's results in the newest number's unit."""
     ordered = sorted(results, key=lambda one: one.at)

@@ -16,7 +16,10 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.queries.orders.user_record import list_orders_with_open_alert
-from labs.queries.results.trends import list_result_trends_of_user
+from labs.queries.results.trends import (
+    count_values_waiting_for_signature,
+    list_result_trends_of_user,
+)
 from labs.states.orders import Interpretation
 from labs.web.results.rows import (
     ABNORMAL,
@@ -174,6 +177,9 @@ def render_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         labs=sorted({row.shown.lab for row in every if row.shown.lab}),
         counts=_count(every),
         has_results=bool(trends),
+        unsigned=count_values_waiting_for_signature(
+            tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
+        ),
         off=off,
         groups=groups,
         focused=unreviewed[0] if unreviewed and request.method == "POST" else "",
