@@ -14,7 +14,14 @@ from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, bulk, imports, order_list, order_page, steps
 from labs.web.physicians import approvals, profile
-from labs.web.results import beside_life, critical, own_system, reviews, user_file
+from labs.web.results import (
+    beside_file,
+    beside_life,
+    critical,
+    own_system,
+    reviews,
+    user_file,
+)
 from labs.web.results import user_page as user_results
 from labs.web.results import views as results
 from labs.web.shipments import courier
@@ -102,6 +109,11 @@ urlpatterns = [
         "users/<str:user_id>/beside-life/",
         beside_life.show_labs_beside_life,
         name="beside_life",
+    ),
+    path(
+        "users/<str:user_id>/beside-life/file/",
+        beside_file.download_labs_beside_life,
+        name="beside_life_file",
     ),
     path("critical/", critical.show_critical_result_queue, name="critical"),
     path(

@@ -101,6 +101,7 @@ RIGHTS = {
     "orders+sign_reports*": "labs:acknowledge labs:review_results",
     "orders+users": (
         "labs:of_user labs:user_results labs:user_results_file labs:beside_life"
+        " labs:beside_life_file"
     ),
     "orders+patient_details": (
         "labs:order_patient labs:requisition labs:labels labs:results_file"

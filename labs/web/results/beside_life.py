@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from labs.queries.results.trends import MarkerResult, Trend, TrendPoint
     from labs.web.results.rows import InterpretationPill
     from users.queries.data.annotations import NumberedAnnotation
+    from users.queries.users.users import UserOverview
 
 # Ours: a month up to a collection, in whole weeks, so that each weekday counts alike.
 BEFORE_DAYS = 28
@@ -90,6 +91,35 @@ class BesideRow:
     annotations: tuple[NumberedAnnotation, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BesideLife:
+    """What a query string asks for: a marker and a number of daily life, over days.
+
+    `values` are of days, from BEFORE_DAYS before `first`, in the unit of `life`.
+    `points` have the day in the user's time zone, oldest first.
+    """
+
+    overview: UserOverview
+    trends: Mapping[str, Trend]
+    trend: Trend | None
+    life: Life
+    span: str
+    first: date
+    last: date
+    provider: str
+    values: Mapping[date, float]
+    annotations: Sequence[NumberedAnnotation]
+    points: Sequence[tuple[date, TrendPoint]]
+
+    @property
+    def rows(self) -> list[BesideRow]:
+        """Return a row of each result, the newest first."""
+        return [
+            _build_row(day, point, self.values, self.annotations)
+            for day, point in reversed(self.points)
+        ]
+
+
 @require_GET
 @require_right(Area.USERS)
 @require_right(Area.ORDERS)
@@ -99,6 +129,67 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
     `of` is a measure, by default the most urgent; `life` is one of
     LIVES, `span` one of SPANS. What means nothing is the default.
     """
+    found = read_labs_beside_life(request, user_id)
+    record_beside_life_read(request, found)
+    trend, life, points = found.trend, found.life, found.points
+    first, last, values = found.first, found.last, found.values
+    every = 1 if (last - first).days < _DAILY_AT_MOST else _WEEK
+    line = _list_life(values, first, last, every)
+    title = (
+        _("%(marker)s and %(life)s")
+        % {"marker": trend.name, "life": write_within_sentence(life.name)}
+        if trend
+        else str(life.name)
+    )
+    return render_page(
+        request,
+        "labs/beside_life.html",
+        overview=found.overview,
+        section="users",
+        tab="beside",
+        trends=sorted(found.trends.values(), key=_rank),
+        trend=trend,
+        lives=LIVES,
+        life=life,
+        spans=SPANS,
+        span=found.span,
+        title=title,
+        is_weekly=every == _WEEK,
+        source=find_provider(found.provider) if found.provider else None,
+        before_days=BEFORE_DAYS,
+        has_life=bool(line),
+        annotations=found.annotations,
+        chart=draw_beside_chart(
+            [_build_mark(day, point) for day, point in points],
+            line,
+            first=first,
+            last=last,
+            every=every,
+            hue=life.hue,
+            notes=[
+                DayNote(
+                    each.annotation.first_day,
+                    each.annotation.last_day,
+                    each.number,
+                    each.title,
+                )
+                for each in found.annotations
+            ],
+            says=_("%(title)s, %(results)d results, %(days)d days with a value")
+            % {
+                "title": title,
+                "results": len(points),
+                "days": sum(first <= day <= last for day in values),
+            },
+        )
+        if points or line
+        else "",
+        rows=found.rows,
+    )
+
+
+def read_labs_beside_life(request: TenantRequest, user_id: str) -> BesideLife:
+    """Return what a query string asks for. Raises: Http404; not_found."""
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     user = overview.user
     trends = {
@@ -120,84 +211,43 @@ def show_labs_beside_life(request: TenantRequest, user_id: str) -> HttpResponse:
     history = read_metric_history(
         user=user, key=life.key, first=first - timedelta(days=BEFORE_DAYS), last=last
     )
-    values = (
-        {day: value / life.divisor for day, value in history.days.items()}
+    return BesideLife(
+        overview=overview,
+        trends=trends,
+        trend=trend,
+        life=life,
+        span=span,
+        first=first,
+        last=last,
+        provider=history.provider if history else "",
+        values={day: value / life.divisor for day, value in history.days.items()}
         if history
-        else {}
+        else {},
+        annotations=number_annotations(
+            list_annotations(user=user, first=first, last=last)
+        ),
+        points=_list_points(trend, first, last, zone) if trend else [],
     )
-    annotations = number_annotations(
-        list_annotations(user=user, first=first, last=last)
-    )
+
+
+def record_beside_life_read(
+    request: TenantRequest, found: BesideLife, *, suffix: str = ""
+) -> None:
+    """Record each kind of data that was read; `suffix` ends the subject of a file."""
+    user_uuid = found.overview.user.uuid
     for subject, is_read in (
-        ("result_trends", trends),
-        ("summaries", values),
-        ("annotations", annotations),
+        ("result_trends", found.trends),
+        ("summaries", found.values),
+        ("annotations", found.annotations),
     ):
         if is_read:
             record_read(
                 tenant=request.tenant,
                 actor=request.actor,
-                subject=subject,
-                subject_id=user.uuid,
-                user_uuid=user.uuid,
+                subject=subject + suffix,
+                subject_id=user_uuid,
+                user_uuid=user_uuid,
             )
-    points = _list_points(trend, first, last, zone) if trend else []
-    every = 1 if (last - first).days < _DAILY_AT_MOST else _WEEK
-    line = _list_life(values, first, last, every)
-    title = (
-        _("%(marker)s and %(life)s")
-        % {"marker": trend.name, "life": write_within_sentence(life.name)}
-        if trend
-        else str(life.name)
-    )
-    return render_page(
-        request,
-        "labs/beside_life.html",
-        overview=overview,
-        section="users",
-        tab="beside",
-        trends=sorted(trends.values(), key=_rank),
-        trend=trend,
-        lives=LIVES,
-        life=life,
-        spans=SPANS,
-        span=span,
-        title=title,
-        is_weekly=every == _WEEK,
-        source=find_provider(history.provider) if history else None,
-        before_days=BEFORE_DAYS,
-        has_life=bool(line),
-        annotations=annotations,
-        chart=draw_beside_chart(
-            [_build_mark(day, point) for day, point in points],
-            line,
-            first=first,
-            last=last,
-            every=every,
-            hue=life.hue,
-            notes=[
-                DayNote(
-                    each.annotation.first_day,
-                    each.annotation.last_day,
-                    each.number,
-                    each.title,
-                )
-                for each in annotations
-            ],
-            says=_("%(title)s, %(results)d results, %(days)d days with a value")
-            % {
-                "title": title,
-                "results": len(points),
-                "days": sum(first <= day <= last for day in values),
-            },
-        )
-        if points or line
-        else "",
-        rows=[
-            _build_row(day, point, values, annotations)
-            for day, point in reversed(points)
-        ],
-    )
 
 
 def _choose_trend(trends: Mapping[str, Trend], measure: str) -> Trend | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -96,6 +98,51 @@ def test_a_marker_stands_beside_the_days_before_it(alice_web, alice_tenant, user
     )
 
 
+def test_the_file_holds_the_days_of_the_page(alice_web, alice_tenant, user):
+    address = f"/t/alice-health/sandbox/users/{user.uuid}/beside-life/"
+    asked = {"of": "2276-4", "span": "quarter"}
+    before = AuditEntry.objects.for_tenant(alice_tenant).order_by("-pk").first().pk
+
+    reply = alice_web.get(f"{address}file/", asked)
+    unknown = alice_web.get(f"{address}file/", {"of": "718-7"})
+
+    found = list(csv.DictReader(io.StringIO(reply.content.decode())))
+    # Each day by itself: 7 before the collection, its own among them, and one after.
+    assert [(row["day"], row["value"], row["result"]) for row in found] == [
+        ("2026-06-14", "60", ""),
+        ("2026-06-15", "60", ""),
+        ("2026-06-16", "52", ""),
+        ("2026-06-17", "52", ""),
+        ("2026-06-18", "52", ""),
+        ("2026-06-19", "52", ""),
+        ("2026-06-20", "52", "70"),
+        ("2026-06-21", "90", ""),
+    ]
+    assert found[6] == {
+        "day": "2026-06-20",
+        "life": "resting",
+        "value": "52",
+        "value_unit": "bpm",
+        "source": "oura",
+        "marker": "Ferritin",
+        "loinc": "2276-4",
+        "result": "70",
+        "unit": "mg/dL",
+        "reference_range": "65-99",
+        "interpretation": "normal",
+        "collected_at": "2026-06-20T12:00:00Z",
+        "median_before": "52",
+        "days_before": "7",
+        "annotations": "",
+    }
+    assert unknown.status_code == 404
+    lines = AuditEntry.objects.for_tenant(alice_tenant).filter(pk__gt=before)
+    assert list(lines.order_by("pk").values_list("verb", "subject", "user_uuid")) == [
+        ("read", "result_trends_file", user.uuid),
+        ("read", "summaries_file", user.uuid),
+    ]
+
+
 def test_a_user_without_data_has_nothing_to_show(
     alice_web, alice_tenant, charlie_tenant
 ):
@@ -109,4 +156,6 @@ def test_a_user_without_data_has_nothing_to_show(
     assert '<svg class="chart beside"' not in page.content.decode()
     for wanted in (strange.uuid, "no-id"):
         assert alice_web.get(f"{place}/{wanted}/beside-life/").status_code == 404
+        file = alice_web.get(f"{place}/{wanted}/beside-life/file/")
+        assert file.status_code == 404
     assert not AuditEntry.objects.for_tenant(alice_tenant).filter(verb="read").exists()
