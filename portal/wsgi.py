@@ -15,6 +15,7 @@ application = get_wsgi_application()
 from django.urls import get_resolver  # noqa: E402 - as above
 
 from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - as above
+from portal.docs.search import start_docs_search  # noqa: E402 - as above
 from portal.lib.database.time_limits import limit_database_statement_time  # noqa: E402 - as above
 from portal.lib.jobs.jobs import load_declared_jobs  # noqa: E402 - as above
 
@@ -27,6 +28,7 @@ start_api_call_log()
 # two fifths of the time of a list of fifty orders.
 gc.collect()
 gc.freeze()
+start_docs_search()
 
 
 def flush_before_exit() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -56,6 +57,16 @@ def search_docs(query: str) -> list[Result]:
     ]
     scored.sort(key=lambda each: (-each[0], each[1]))
     return [_make_result(entry, words) for _, _, entry in scored[:RESULTS_MAX]]
+
+
+def start_docs_search() -> Thread:
+    """Index the documentation beside the first requests; return the thread.
+
+    Else the first search of each process waits for all pages to be rendered.
+    """
+    thread = Thread(target=_list_entries, name="docs-search", daemon=True)
+    thread.start()
+    return thread
 
 
 def _list_entries() -> tuple[_Entry, ...]:

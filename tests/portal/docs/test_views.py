@@ -5,6 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from portal.docs import search
 from portal.docs.markdown import render_markdown
 from portal.docs.pages import (
     find_docs_folder,
@@ -12,7 +13,7 @@ from portal.docs.pages import (
     list_docs_pages_by_kind,
     render_docs_page,
 )
-from portal.docs.search import search_docs
+from portal.docs.search import search_docs, start_docs_search
 
 PAGES = list_docs_pages()
 pytestmark = pytest.mark.django_db
@@ -158,3 +159,15 @@ def test_a_state_diagram_becomes_a_list():
 def test_the_documentation_is_linked_from_sign_in_and_from_the_api_pages(client):
     for path in ("/accounts/login/", "/api/docs/start/"):
         assert 'href="/docs/"' in client.get(path).content.decode()
+
+
+def test_a_process_that_has_started_renders_nothing_to_search(client, monkeypatch):
+    search._index.cache_clear()
+    start_docs_search().join()
+
+    def refuse(_page):
+        raise AssertionError("rendered for a search")
+
+    monkeypatch.setattr(search, "render_docs_page", refuse)
+
+    assert client.get("/docs/search/?q=STORAGE_URL").context["results"]
