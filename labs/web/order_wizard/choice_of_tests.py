@@ -130,12 +130,7 @@ def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpRe
         found = "labs/_place_order_found.html"
         return show_order_tests_step(request, entry, text, fragment=found)
     if request.POST.get("go") != "next" or _is_other_lab(request, entry):
-        draft = _apply_test_changes(request, entry, text)
-        if not is_page_fragment_requested(request):
-            return redirect_to_order_wizard_step(request, draft, "tests")
-        save_order_draft(request, draft)
-        entry = load_order_draft_records(tenant=request.tenant, draft=draft)
-        return show_order_tests_step(request, entry)
+        return _change_tests(request, entry, text)
     refusal = _find_lab_refusal(request, entry) or _find_test_refusal(entry)
     if refusal is not None:
         return show_order_tests_step(request, entry, refusal=refusal, status=422)
@@ -147,12 +142,65 @@ def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpRe
     )
 
 
+def _change_tests(request: TenantRequest, entry: OrderEntry, text: str) -> HttpResponse:
+    """Store another lab, then what was added or removed with it."""
+    draft = entry.draft
+    if _is_other_lab(request, entry):
+        draft = _change_lab(entry, request.POST["lab"])
+        entry = load_order_draft_records(tenant=request.tenant, draft=draft)
+        is_change = "add" in request.POST or "remove" in request.POST
+    else:
+        is_change = True
+    if is_change:
+        draft = _apply_test_changes(request, entry, text)
+        changed = load_order_draft_records(tenant=request.tenant, draft=draft)
+        refusal = _find_addition_refusal(request, changed)
+        if refusal is not None:
+            save_order_draft(request, entry.draft)
+            return _retarget(
+                show_order_tests_step(request, entry, refusal=refusal, status=422)
+            )
+        entry = changed
+    if not is_page_fragment_requested(request):
+        return redirect_to_order_wizard_step(request, draft, "tests")
+    save_order_draft(request, draft)
+    return _retarget(show_order_tests_step(request, entry))
+
+
+def _retarget(response: HttpResponse) -> HttpResponse:
+    """Return it for the form of now: htmx drops one whose form was replaced."""
+    response["HX-Retarget"] = "#order-tests"
+    return response
+
+
+def _find_addition_refusal(
+    request: TenantRequest, entry: OrderEntry
+) -> DomainError | None:
+    """Return why what was added is not in the order: a page still showed another lab's.
+
+    Text that names no test adds nothing, unsaid.
+    """
+    kind, _separator, name = request.POST.get("add", "").partition(":")
+    is_named = {"panel": _is_uuid(name), "marker": bool(_MARKER_ID.fullmatch(name))}
+    held = {
+        *(f"panel:{panel.pk}" for panel in entry.panels),
+        *(f"marker:{marker.pk}" for marker in entry.single_markers),
+    }
+    is_full = len(held) >= TESTS_AT_MOST
+    if not is_named.get(kind) or is_full or f"{kind}:{name}" in held:
+        return None
+    return DomainError(
+        "lab_test_not_found",
+        _("%(lab)s doesn't offer this test. It was not added.")
+        % {"lab": entry.lab.name if entry.lab else ""},
+        "order_set",
+    )
+
+
 def _apply_test_changes(
     request: TenantRequest, entry: OrderEntry, text: str
 ) -> OrderDraft:
-    """Return the draft with tests added or removed, or another lab or method."""
-    if _is_other_lab(request, entry):
-        return _change_lab(entry, request.POST["lab"])
+    """Return the draft with tests added or removed, or another method."""
     panels = [str(panel.pk) for panel in entry.panels]
     markers = [marker.pk for marker in entry.single_markers]
     for verb in ("add", "remove"):

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.sessions.models import Session
+from django.db import transaction
 from django.utils import timezone
 
 from portal.lib.secrets.encryption import (
@@ -21,6 +24,8 @@ from portal.lib.secrets.encryption import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from accounts.web.requests import TenantRequest
 
 DRAFT_TTL = timedelta(hours=12)
@@ -65,6 +70,27 @@ class OrderDraft:
 def create_order_draft() -> OrderDraft:
     """Return an empty draft that is not stored yet."""
     return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
+
+
+@contextmanager
+def lock_order_drafts(request: TenantRequest) -> Iterator[None]:
+    """Lock the drafts of a session for one request, read as the last one left them.
+
+    Source: Ours: a session is stored whole, so of two requests at once the later one
+    would store the draft as it was before the other.
+    """
+    with transaction.atomic():
+        sessions = Session.objects.select_for_update()
+        stored = sessions.filter(pk=request.session.session_key).first()
+        if stored is None:  # signed out meanwhile
+            yield
+            return
+        kept = stored.get_decoded().get(_SESSION_KEY, {})
+        request.session[_SESSION_KEY] = kept
+        yield
+        request.session.save()
+        # Else the middleware stores it again, after others have changed it.
+        request.session.modified = False
 
 
 def find_order_draft(request: TenantRequest, token: str) -> OrderDraft | None:

@@ -18,7 +18,11 @@ from labs.web.order_wizard.choice_of_tests import (
     show_order_tests_step,
     submit_order_tests_step,
 )
-from labs.web.order_wizard.drafts import create_order_draft, find_order_draft
+from labs.web.order_wizard.drafts import (
+    create_order_draft,
+    find_order_draft,
+    lock_order_drafts,
+)
 from labs.web.order_wizard.entry import PAGES, load_order_draft_records
 from labs.web.order_wizard.lab_step import show_order_lab_step, submit_order_lab_step
 from labs.web.order_wizard.patient_step import (
@@ -50,6 +54,14 @@ if TYPE_CHECKING:
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
 def place_order_page(request: TenantRequest) -> HttpResponse:
+    if request.method == "POST" and request.GET.get("step") == "tests":
+        # Quick presses on one page arrive together, and each changes the same draft.
+        with lock_order_drafts(request):
+            return _answer_order_page(request)
+    return _answer_order_page(request)
+
+
+def _answer_order_page(request: TenantRequest) -> HttpResponse:
     token = request.GET.get("draft", "")
     draft = find_order_draft(request, token) if token else create_order_draft()
     if draft is None:

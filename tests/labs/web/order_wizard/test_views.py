@@ -401,6 +401,48 @@ def test_a_panel_and_an_added_marker_become_one_order(
     assert set(order.lab_test.markers.all()) == {*panel.markers.all(), extra}
 
 
+def test_another_lab_and_a_test_of_it_in_one_post_are_both_kept(
+    wizard, alice_tenant, user, panel
+):
+    other = make_lab_test(tenant=alice_tenant, lab=make_lab(name="Southgate"))
+    wizard.to_tests(user, panel.lab)
+    hx = {"HX-Request": "true"}
+    both = {"lab": str(other.lab.pk), "add": f"panel:{other.pk}"}
+
+    kept = wizard.client.post(wizard.here, both, headers=hx)
+    # The page still shows the first lab's tests, while the draft is at the other.
+    stale = {"lab": str(other.lab.pk), "add": f"panel:{panel.pk}"}
+    refused = wizard.client.post(wizard.here, stale, headers=hx)
+
+    assert (kept.status_code, kept["HX-Retarget"]) == (200, "#order-tests")
+    assert (refused.status_code, refused["HX-Retarget"]) == (422, "#order-tests")
+    assert refused.context["refusal"].code == "lab_test_not_found"
+    entry = wizard.open().context["entry"]
+    assert (entry.lab, entry.panels) == (other.lab, (other,))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_tests_added_at_once_from_one_page_are_all_in_the_order(
+    wizard, alice_tenant, user, panel
+):
+    extra = [make_marker(lab=panel.lab) for _ in range(4)]
+    wizard.to_tests(user, panel.lab)
+
+    def add(marker):
+        try:
+            client = Client()
+            client.cookies = wizard.client.cookies
+            values = {"add": f"marker:{marker.pk}"}
+            return client.post(wizard.here, values).status_code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(add, extra)) == [302] * 4
+
+    assert {*wizard.open().context["entry"].single_markers} == {*extra}
+
+
 QUESTION = {
     "id": 7,
     "required": True,
