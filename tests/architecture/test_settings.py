@@ -36,7 +36,7 @@ def test_an_environment_of_empty_variables_is_as_good_as_none(monkeypatch):
 
 
 def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeypatch):
-    text = "?connect_timeout=2&sslmode=require"
+    text = "?connect_timeout=2&sslmode=require&options=-c%20jit%3Don"
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("DATABASE_URL", "postgres://a:b@db.example:5432/assay")
     usual = read_settings()["DATABASES"]["default"]
@@ -49,11 +49,13 @@ def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeyp
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "tcp_user_timeout": 20_000,
+        "options": "-c jit=off",
     }
     assert own["OPTIONS"] == {
         **usual["OPTIONS"],
         "connect_timeout": 2,
         "sslmode": "require",
+        "options": "-c jit=off -c jit=on",  # the last one counts
     }
 
 
