@@ -73,8 +73,8 @@ def draw_beside_chart(
 
     `life` has a point for `every` days; where one is missing the line breaks. The range
     of each result lies behind it, from halfway to the one before until halfway to the
-    next; behind all are the days of `notes`. `says` is the finding. Source:
-    Ours (design guide, labs beside life).
+    next; behind all are the days of `notes`. A side without values has no numbers.
+    `says` is the finding. Source: Ours (design guide, labs beside life).
     """
     days = max((last - first).days, 1)
     width = _WIDTH - _LEFT - _RIGHT
@@ -110,8 +110,8 @@ def draw_beside_chart(
             right=_WIDTH - _RIGHT,
         ),
         _draw_bands(marks, places, left),
-        _draw_axis(left, is_left=True),
-        _draw_axis(right, is_left=False, hue=hue),
+        _draw_axis(left, is_left=True, has_lines=True) if marks else "",
+        _draw_axis(right, is_left=False, has_lines=not marks, hue=hue) if life else "",
         _draw_days(first, days, width),
         _draw_life(life, right, x, every, hue),
         _draw_marks(marks, places, left),
@@ -158,14 +158,16 @@ def _draw_bands(
     )
 
 
-def _draw_axis(scale: _Scale, *, is_left: bool, hue: str = "ink") -> SafeString:
+def _draw_axis(
+    scale: _Scale, *, is_left: bool, has_lines: bool, hue: str = "ink"
+) -> SafeString:
     x = _LEFT - 8 if is_left else _WIDTH - _RIGHT + 8
     lines = format_html_join(
         "",
         '<line class="tl-tick" x1="{0}" x2="{1}" y1="{2}" y2="{2}"/>',
         (
             (_LEFT, _WIDTH - _RIGHT, _n(scale.y(tick)))
-            for tick in (scale.ticks if is_left else ())
+            for tick in (scale.ticks if has_lines else ())
         ),
     )
     texts = format_html_join(

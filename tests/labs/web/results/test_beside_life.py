@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from accounts.models import AuditEntry
+from portal.ui.beside_chart import LifePoint, draw_beside_chart
 from tests.factories.results import (
     make_order_awaiting_results,
     make_reported_result,
@@ -141,6 +142,21 @@ def test_the_file_holds_the_days_of_the_page(alice_web, alice_tenant, user):
         ("read", "result_trends_file", user.uuid),
         ("read", "summaries_file", user.uuid),
     ]
+
+
+def test_a_side_without_values_has_no_numbers():
+    chart = draw_beside_chart(
+        [],
+        [LifePoint(date(2026, 11, 20), 50.0), LifePoint(date(2026, 11, 27), 51.0)],
+        first=date(2026, 11, 1),
+        last=date(2026, 11, 27),
+        every=7,
+        hue="red",
+        says="Resting heart rate",
+    )
+
+    assert "bs-ink" not in chart
+    assert chart.count('class="bs-red"') == chart.count('class="tl-tick"') > 0
 
 
 def test_a_user_without_data_has_nothing_to_show(
