@@ -63,7 +63,8 @@ def find_budget(path: str) -> Budget | None:
 def find_share(places: int) -> int:
     """Return how many of a process's places one team may take.
 
-    A third of them, and at least one, is left to other teams, but of a single place.
+    A third of them, rounded down, and at least one is left to other teams, but of a
+    single place.
     """
     return places if places == 1 else places - max(1, places // 3)
 

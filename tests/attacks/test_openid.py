@@ -140,7 +140,7 @@ def assert_refused(reply, client, name, *reasons):
 
 
 def forgeries(provider):
-    """Tokens of correct claims that somebody else signed, or nobody, by name."""
+    """Tokens of correct claims with a signature of another key or none, by name."""
 
     def of_forger(**header):
         return lambda claims: jwt.encode(

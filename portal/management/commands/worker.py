@@ -36,7 +36,7 @@ class Command(BaseCommand):
             type=_at_least_one,
             default=DEFAULT_CONCURRENCY,
             help=f"jobs at the same time, one thread each ({DEFAULT_CONCURRENCY}); one"
-            " team has at most two thirds of them",
+            " team never has all of them",
         )
         parser.add_argument(
             "--queues", nargs="+", default=[], help="only these queues (all)"
