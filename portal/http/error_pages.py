@@ -17,6 +17,7 @@ from portal.lib.api.operation_outcome import (
     build_operation_outcome,
 )
 from portal.lib.database.outages import (
+    is_database_full,
     is_database_outage,
     mark_database_connection_suspect,
 )
@@ -78,8 +79,10 @@ def show_server_error_page(request: HttpRequest) -> HttpResponse:
             "out_of_time",
             gettext_lazy("The request took too long. Try again."),
         )
-    if is_database_outage(error):
+    is_away = is_database_outage(error)
+    if is_away:
         mark_database_connection_suspect()
+    if is_away or is_database_full(error):
         return _unavailable(
             request,
             "unavailable",

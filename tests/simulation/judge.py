@@ -13,11 +13,13 @@ from accounts.models import AuditEntry
 from accounts.operations.audit.chain import check_audit_chain, seal_new_audit_entries
 from accounts.operations.audit.tampering import find_broken_audit_chains
 from accounts.webhooks.models import Delivery
-from labs.models import ResultVersion
+from labs.models import Appointment, ResultVersion, SandboxVisit, SlotPlace
 from portal.lib.tenancy import across_tenants
+from reports.models import ParsingJob, ParsingJobTransition, Signature
 from tests.outbox import emitted
 from tests.simulation.receivers import list_unsettled
 from tests.simulation.world import NOW
+from tests.state_machines.contract import read_appointment_moves
 from users.analysis.aggregates import AggregateRequest, aggregate_samples
 from users.analysis.buckets import Period
 from users.models import User
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from tests.simulation.world import Side, World
 
 LATER = NOW + timedelta(days=200)
+VISIT_MOVES = read_appointment_moves()
+ACTIVE = ("pending", "reserved", "confirmed", "in_progress")
+STATUS = {"scheduled": "confirmed"}  # contract 6.18: events have a word of their own
+OPEN = "pending_review"
+REPORTED = ("completed", "failed", OPEN)  # contract 7.5
 
 
 def list_faults(world: World) -> list[str]:
@@ -41,15 +48,20 @@ def list_faults(world: World) -> list[str]:
                 found += [f"{check.__name__[1:]} {side.name}: {x}" for x in check(side)]
             found += [f"audit {side.name}: {each}" for each in _entries(side)]
         found += [f"foreign: {each}" for each in _foreign(world)]
+        found += [f"places: {each}" for each in _places()]
         found += [f"deliveries: {each}" for each in _deliveries(world)]
         found += [f"audit: {each}" for each in _chain(world)]
         return found
 
 
 def _get(side: Side, path: str, **query: Any) -> Any:
-    reply = side.api.get(path, query)
-    assert reply.status_code == 200, (path, reply.content)
-    return reply.json()
+    """What the team is shown, asked for once: nothing changes while it is judged."""
+    key = f"{path} {query}"
+    if key not in side.shown:
+        reply = side.api.get(path, query)
+        assert reply.status_code == 200, (path, reply.content)
+        side.shown[key] = reply.json()
+    return side.shown[key]
 
 
 def _live(side: Side) -> dict[str, str]:
@@ -180,6 +192,76 @@ def _events(side: Side) -> Iterator[str]:
             yield f"{order} was sent as {steps}, is {states}"
 
 
+def _visits(side: Side) -> Iterator[str]:
+    """Each booked visit is there and moves as it may; its events are its states."""
+    sent: dict[str, list[str]] = {}
+    for envelope in emitted(side.tenant):
+        if envelope["event_type"].startswith("labtest.appointment."):
+            sent.setdefault(envelope["data"]["id"], []).append(
+                envelope["data"]["status"]
+            )
+    rows = Appointment.objects.for_tenant(side.tenant).prefetch_related("events")
+    found = {str(row.pk): row for row in rows.order_by("created_at")}
+    live = set(_live(side).values())
+    for visit, order in side.books.visits.items():
+        if side.books.owners[order] in live and visit not in found:
+            yield f"{visit} of {order} is not there, as was acknowledged"
+    for visit, row in found.items():
+        kept = [STATUS.get(x.status, x.status) for x in row.events.order_by("pk")]
+        if sent.get(visit) != kept:
+            yield f"{visit} was sent as {sent.get(visit)}, is {kept}"
+        if kept[-1] != row.status or any(
+            new not in VISIT_MOVES[old] for old, new in itertools.pairwise(kept)
+        ):
+            yield f"{visit} is {row.status} after {kept}"
+        if visit in side.books.cancelled_visits and row.status != "cancelled":
+            yield f"{visit} is {row.status}, acknowledged as cancelled"
+        start = side.books.moved.get(visit)
+        if start and datetime.fromisoformat(start) != row.start_at:
+            yield f"{visit} is at {row.start_at}, acknowledged for {start}"
+    active = Counter(row.order_id for row in found.values() if row.status in ACTIVE)
+    yield from (f"{order} has {n} visits" for order, n in active.items() if n > 1)
+
+
+def _reports(side: Side) -> Iterator[str]:
+    """Each upload was read once, from its own file; signed and rejected as answered."""
+    books, live = side.books, set(_live(side).values())
+    sent: dict[str, list[str]] = {}
+    for envelope in emitted(side.tenant):
+        if envelope["event_type"].startswith("lab_report."):
+            data = envelope["data"]
+            sent.setdefault(data["id"], []).append(data["status"])
+    rows = ParsingJob.objects.for_tenant(side.tenant).filter(user__uuid__in=live)
+    jobs = {str(each): each for each in rows.values_list("pk", flat=True)}
+    values = Counter[str]()
+    for job in jobs:
+        shown = _get(side, f"/lab_report/v1/parser/job/{job}")
+        read = shown["data"] and [x["value"] for x in shown["data"]["results"]]
+        wanted = books.reports.get(job)
+        values.update(read or ())
+        if read is not None and (len(read) != 1 or wanted not in (None, *read)):
+            yield f"{job} was read as {read}, is {wanted}"
+        ended = "failed" if job in books.rejected else "completed"
+        done = job in books.rejected or job in books.signed
+        if shown["status"] not in (
+            {ended} if done else {"completed", "pending_review"}
+        ):
+            yield f"{job} is {shown['status']}, acknowledged as {done and ended}"
+        signed = Signature.objects.for_tenant(side.tenant).filter(review__job=job)
+        if signed.count() != (job in books.signed):
+            yield f"{job} has {signed.count()} signatures"
+        moves = ParsingJobTransition.objects.for_tenant(side.tenant).filter(job=job)
+        steps = list(moves.order_by("pk").values_list("new", flat=True))
+        told = ["upload_pending", *(each for each in steps if each in REPORTED)]
+        if sent.get(job) != told:
+            yield f"{job} was sent as {sent.get(job)}, is {steps}"
+    for job in books.reports:
+        if books.owners[job] in live and job not in jobs:
+            yield f"{job} is not there, as was acknowledged"
+    if more := values - books.sent:
+        yield f"read more often than sent: {more}"
+
+
 def _erased(side: Side) -> Iterator[str]:
     """Nothing is left of who was deleted more than a week ago."""
     for user, row in side.books.deleted.items():
@@ -218,9 +300,29 @@ def _foreign(world: World) -> Iterator[str]:
     for side, other in itertools.permutations(world.sides, 2):
         paths = [f"/v2/user/{each}" for each in side.books.users.values()]
         paths += [f"/v3/order/{each}" for each in side.books.orders.values()]
+        paths += [f"/lab_report/v1/parser/job/{each}" for each in side.books.reports]
         for path in paths:
             if other.api.get(path).status_code != 404:
                 yield f"{other.name} reads {path}"
+
+
+def _places() -> Iterator[str]:
+    """A place is held by one visit that takes place, here and at the provider."""
+    held = Counter(
+        SlotPlace.objects.exclude(appointment=None).values_list(
+            "appointment", flat=True
+        )
+    )
+    rows = Appointment.unscoped.filter(status__in=(*ACTIVE, "completed"))
+    kept = Counter(rows.values_list("pk", flat=True))
+    if held != kept:
+        yield f"held by none {held - kept}, without one {kept - held}"
+    if claims := SlotPlace.objects.filter(appointment=None).count():
+        yield f"{claims} are claimed for ever"
+    booked = SandboxVisit.objects.filter(cancelled_at=None, is_refused=False)
+    wanted = set(rows.values_list("reference", flat=True))
+    if left := {each.reference for each in booked} - wanted:
+        yield f"{len(left)} are booked at the provider for nobody"
 
 
 def _deliveries(world: World) -> Iterator[str]:
@@ -231,4 +333,7 @@ def _deliveries(world: World) -> Iterator[str]:
             yield f"{pk} is marked as delivered, and nobody got it"
 
 
-CHECKS = (*(_users, _samples, _sums, _orders, _results, _shipments, _events, _erased),)
+CHECKS = (
+    *(_users, _samples, _sums, _orders, _results, _shipments, _events, _visits),
+    *(_reports, _erased),
+)

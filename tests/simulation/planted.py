@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
 from functools import partial
+from io import BytesIO
 from typing import Any
 from unittest import mock
 
 from accounts.api import auth
+from accounts.models import Tenant
 from accounts.operations.api_keys.api_keys import find_api_key_grant
 from labs.api.v3.orders import views as order_views
+from labs.operations.appointments import changes, upkeep
 from labs.operations.order_status import status
+from portal.http import error_pages
+from portal.lib import idempotency
 from portal.lib.api.idempotency import respond_once_after_repeatable_work
 from portal.lib.api.views import json_response
+from portal.lib.storage.answers import StorageAway
+from portal.lib.storage.folder import FolderStorage
+from reports.operations.jobs import parsing
+from tests.reports import desk
 from users.api.v2.views import users as user_views
 from users.operations.users import users
 from users.store import sums
@@ -51,6 +61,28 @@ class _FirstGrant:
         return self.found
 
 
+def _one_team(claim: Any, tenant: Any, *rest: Any) -> Any:
+    """The first team's claim for all."""
+    return claim(Tenant.objects.order_by("pk").first(), *rest)
+
+
+def _always_mine(claim: Any, *given: Any) -> Any:
+    return claim(*given)[0], True
+
+
+def _swallow_full_disk(new_file: Any) -> Any:
+    @contextmanager
+    def new_file_or_none(store: Any, name: str, **more: Any) -> Any:
+        with ExitStack() as stack:
+            try:
+                opened = stack.enter_context(new_file(store, name, **more))
+            except StorageAway:
+                opened = BytesIO()
+            yield opened
+
+    return new_file_or_none
+
+
 _REPEATABLE = respond_once_after_repeatable_work
 _ONCE = "respond_once_per_idempotency_key"
 
@@ -81,5 +113,29 @@ PLANTED: dict[str, Planted] = {
     ),
     "keys share a cache entry": lambda: mock.patch.object(
         auth, "find_api_key_grant", _FirstGrant()
+    ),
+    "teams share idempotency keys": lambda: mock.patch.object(
+        idempotency, "_claim", partial(_one_team, idempotency._claim)
+    ),
+    "two processes both do what a key asks": lambda: mock.patch.object(
+        idempotency, "_claim", partial(_always_mine, idempotency._claim)
+    ),
+    "a report is signed in several commits": lambda: mock.patch.object(
+        desk, "sign_and_approve_report", desk.sign_and_approve_report.__wrapped__
+    ),
+    "two workers both store what they read": lambda: mock.patch.object(
+        parsing, "_is_open", return_value=True
+    ),
+    "a cancelled visit stays booked at the provider": lambda: mock.patch.object(
+        changes, "enqueue_booking_cancellation"
+    ),
+    "a place is claimed by a dead process for ever": lambda: mock.patch.object(
+        upkeep, "release_expired_slot_claim"
+    ),
+    "a full disk is a fault of ours": lambda: mock.patch.object(
+        error_pages, "is_database_full", return_value=False
+    ),
+    "a file that found no room is said to be stored": lambda: mock.patch.object(
+        FolderStorage, "new_file", _swallow_full_disk(FolderStorage.new_file)
     ),
 }

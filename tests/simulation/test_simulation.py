@@ -15,11 +15,17 @@ from django.db import transaction
 from django.test import Client
 
 from accounts.operations.api_keys.api_keys import clear_api_key_cache
+from labs.models import ServiceCenter
 from labs.states.catalogue import CollectionMethod
+from reports.operations.jobs import parsing, submission
+from reports.operations.reading import page_images
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
+from tests.factories.appointments import booking_lab, make_center
 from tests.factories.labs import make_lab_test
 from tests.factories.webhooks import make_endpoint
+from tests.simulation.actions import ACTIONS
+from tests.simulation.desk import read_files
 from tests.simulation.judge import list_faults
 from tests.simulation.planted import PLANTED
 from tests.simulation.world import Side, World
@@ -31,27 +37,40 @@ PATIENCE = 40  # seeds, to find a planted fault
 
 
 @pytest.fixture
-def sides(db):
+def sides(db, monkeypatch):
+    # Opening and reading strangers' files, and drawing them, is tried by other tests.
+    monkeypatch.setattr(submission, "check_upload_files_during_request", bool)
+    monkeypatch.setattr(parsing, "check_upload_files", bool)
+    monkeypatch.setattr(parsing, "parse_uploaded_files", read_files)
+    monkeypatch.setattr(page_images, "render_report_pages", draw_nothing)
+    ServiceCenter.objects.all().delete()
+    make_center(hours="mon-sun 07:00-07:40")
     made = []
     for name in ("alice", "charlie"):
         team = make_team(f"{name} health")
         tenant = make_tenant(team=team)
         tenant.partial_webhooks_enabled = True
+        tenant.lab_report_human_review_enabled = True
         tenant.save()
         web = Client()
         web.force_login(make_member(team=team, email=f"{name}@assay.example"))
         make_endpoint(tenant=tenant)
-        walk_in = make_lab_test(tenant=tenant)
+        walk_in = make_lab_test(tenant=tenant, lab=booking_lab(tenant=tenant))
         kit = make_lab_test(tenant=tenant, method=CollectionMethod.TESTKIT)
         api = ApiClient(make_api_key(tenant=tenant))
+        api.raise_request_exception = web.raise_request_exception = False
         panels = (str(walk_in.pk), str(kit.pk))
         made.append((name, tenant, api, web, panels))
     return lambda: tuple(Side(*each) for each in made)
 
 
+def draw_nothing(*_paths, pages):
+    return [None for _ in pages]
+
+
 def play(seed, sides):
     """Play one seed and undo it; the faults, and what happened."""
-    world = World(seed, sides())
+    world = World(seed, sides(), ACTIONS)
     with transaction.atomic():
         try:
             world.run()

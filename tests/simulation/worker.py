@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +14,13 @@ from procrastinate.contrib.django import app
 from procrastinate.jobs import Job
 
 from portal.lib.jobs.jobs import JobFailed, JobGivenUp, load_declared_jobs
-from tests.simulation.faults import Killed, killed_at_a_commit
+from tests.simulation.faults import Killed, fault
 
 if TYPE_CHECKING:
     from random import Random
 
+# How often a job is done in peace, cut short, run again, or run by two workers at once.
+FATES = {"done": 32, "killed": 6, "twice": 2, "full": 1, "overtaken": 2}
 MOST_RUNS = 80  # of one drain: a job that is enqueued for ever is a fault
 
 
@@ -53,7 +56,7 @@ def list_due_jobs() -> list[Waiting]:
 
 
 def run_due_jobs(dice: Random | None) -> list[str]:
-    """Run jobs until none is due; with `dice` in any order, killed and run twice.
+    """Run jobs until none is due; with `dice` in any order, and each with its fate.
 
     Returns what ran, and how it ended.
     """
@@ -64,7 +67,7 @@ def run_due_jobs(dice: Random | None) -> list[str]:
         if not due:
             return log
         job = dice.choice(due) if dice else due[0]
-        fate = dice.choices(("done", "killed", "twice"), (16, 3, 1))[0] if dice else ""
+        fate = dice.choices([*FATES], [*FATES.values()])[0] if dice else ""
         log.append(f"{job.name} {_run(job, fate, dice)}")
     raise AssertionError(f"the queue does not empty: {log[-5:]}")
 
@@ -81,13 +84,13 @@ def _run(job: Waiting, fate: str, dice: Random | None) -> str:
         attempts=job.attempts,
     )
     context: Any = (SimpleNamespace(job=own),) if task.pass_context else ()
+    act = partial(task.func, *context, **job.inputs)
     try:
-        if fate == "killed":
-            assert dice is not None
-            with killed_at_a_commit(dice):
-                task.func(*context, **job.inputs)
+        if dice and fate in ("killed", "full", "overtaken"):
+            with fault(fate, dice, act):
+                act()
         else:
-            task.func(*context, **job.inputs)
+            act()
     except Killed:
         _settle(job, "todo")
         return "killed"

@@ -1,11 +1,13 @@
 """Everything that happens in one simulated installation, drawn from one seed.
 
-Teams' clients create users, send samples, place, simulate and cancel orders and delete
-users; a member of the team works in the browser; strangers try what is not theirs;
-receivers refuse, time out and answer; jobs are run in any order; the clock jumps by
-minutes or days. Calls are aborted, killed at a commit, or lose their answer: then the
-same call is made again until it is answered, as a careful client does. What was
-answered is kept for the judge, and nothing else.
+Two teams' clients, which use the same ids and keys, create users, send samples, place,
+simulate and cancel orders, book visits, upload reports and delete users; members sign
+reports and work in the browser; strangers try what is not theirs; receivers refuse,
+time out and answer; jobs are run in any order; the clock jumps by minutes or days.
+Calls, operations and jobs are aborted, killed at a commit, find the disk full, are
+overtaken by another process that does the same, or lose their answer: then the same
+call is made again until it is answered, as a careful client does. What was answered is
+kept for the judge, and nothing else.
 """
 
 from __future__ import annotations
@@ -16,24 +18,19 @@ from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
-from uuid import UUID
 
 import time_machine
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from labs.operations.results.deliveries import store_result_delivery
-from labs.queries.orders.orders import get_order_with_details
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants, acting_for
-from tests.factories.accounts import ACTOR
-from tests.factories.labs import ADDRESS, PATIENT
-from tests.factories.results import delivery, make_reported_result
 from tests.fence import forget_requests
-from tests.simulation.faults import Killed, killed_at_a_commit
+from tests.simulation.faults import Killed, fault
 from tests.simulation.receivers import Receiver
+from tests.simulation.visits import look_after_visits
 from tests.simulation.worker import run_due_jobs
 from users.jobs import enqueue_due_erasures_pauses_and_expiries
 from users.models import User
@@ -45,15 +42,19 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from accounts.models import Tenant
-    from labs.gateways.results import ResultDelivery
     from tests.clients import ApiClient
+
+    Action = Callable[["World", "Side"], None]
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)
 STEPS = 40
 # Of one call; then nothing goes wrong any more.
 MOST_FAULTS = 3
 DAY = 86_400
-SHIPMENTS = ("transit_customer", "with_customer", "transit_lab", "delivered_to_lab")
+# What becomes of a call, an operation, and how often. Aborted is before its commit,
+# overtaken is by another process that does the same.
+CALLS = {"none": 26, "lost": 4, "aborted": 2, "killed": 4, "full": 2, "overtaken": 3}
+OPERATIONS = {"none": 16, "killed": 4, "full": 1, "overtaken": 1}
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Acknowledged:
         default_factory=dict
     )  # user: at: value
     orders: dict[str, str] = field(default_factory=dict)  # key: id
-    owners: dict[str, str] = field(default_factory=dict)  # order: user
+    owners: dict[str, str] = field(default_factory=dict)  # order or report: user
     cancelled: set[str] = field(default_factory=set)  # orders
     deleted: dict[str, User] = field(default_factory=dict)  # user_id: as it was
     deletions: Counter[str] = field(default_factory=Counter)  # also those undone
@@ -74,6 +75,14 @@ class Acknowledged:
     results: dict[str, list[str]] = field(default_factory=dict)
     final: set[str] = field(default_factory=set)
     shipped: set[tuple[str, str]] = field(default_factory=set)  # order, step
+    walk_ins: set[str] = field(default_factory=set)  # orders
+    visits: dict[str, str] = field(default_factory=dict)  # visit: order
+    moved: dict[str, str] = field(default_factory=dict)  # visit: its start
+    cancelled_visits: set[str] = field(default_factory=set)
+    reports: dict[str, str] = field(default_factory=dict)  # job: its value
+    sent: Counter[str] = field(default_factory=Counter)  # uploads of a value
+    signed: set[str] = field(default_factory=set)  # jobs
+    rejected: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -86,13 +95,33 @@ class Side:
     web: Client
     panels: tuple[str, str]  # walk-in, kit
     books: Acknowledged = field(default_factory=Acknowledged)
+    shown: dict[str, Any] = field(default_factory=dict)  # of the judge
+
+    def live_users(self) -> list[str]:
+        gone = self.books.deleted
+        return [each for each in self.books.users.values() if each not in gone]
+
+    def open_orders(self) -> list[str]:
+        gone = self.books.deleted
+        return [
+            order
+            for order in self.books.orders.values()
+            if self.books.owners[order] not in gone
+        ]
+
+
+class Actions(NamedTuple):
+    """What happens first, and then how often."""
+
+    first: tuple[Action, ...]
+    weights: dict[Action, int]
 
 
 class World:
     """One run; `log` says what happened, in order."""
 
-    def __init__(self, seed: int, sides: tuple[Side, Side]) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, sides: tuple[Side, Side], actions: Actions) -> None:
+        self.seed, self.actions = seed, actions
         self.dice = random.Random(seed)  # noqa: S311 - no secret
         self.sides = sides
         self.receiver = Receiver(self.dice)
@@ -110,33 +139,15 @@ class World:
         ):
             random.seed(self.seed)
             for side in self.sides:
-                self.create_user(side)
-                self.place_order(side)
-                self.place_order(side)
+                for act in self.actions.first:
+                    act(self, side)
             run_due_jobs(self.dice)
-            actions: dict[Callable[[Side], None], int] = {
-                self.send_samples: 10,
-                self.place_order: 4,
-                self.create_user: 2,
-                self.simulate: 3,
-                self.cancel: 2,
-                self.cancel_in_browser: 1,
-                self.delete_user: 2,
-                self.undo_delete: 2,
-                self.report_results: 8,
-                self.ship: 5,
-                self.wait: 4,
-                self.pack: 2,
-                self.sweep: 2,
-                self.work: 5,
-                self.deliver: 4,
-                self.trespass: 2,
-            }
+            weights = self.actions.weights
             for _ in range(steps):
-                (act,) = self.dice.choices([*actions], [*actions.values()])
+                (act,) = self.dice.choices([*weights], [*weights.values()])
                 side = self.sides[self.dice.random() < 0.3]
                 self.note(f"{act.__name__} of {side.name}")
-                act(side)
+                act(self, side)
             self.settle()
 
     def note(self, what: str) -> None:
@@ -150,33 +161,31 @@ class World:
         items = list(items)  # in the order of the calls: ids are drawn anew
         return self.dice.choice(items) if items else None
 
-    def live_users(self, side: Side) -> list[str]:
-        return [
-            each for each in side.books.users.values() if each not in side.books.deleted
-        ]
-
     # Calls that go wrong
 
     def call(self, send: Callable[[], Any]) -> Any:
         """Make a call until it is answered; the answer."""
         for turn in range(20):
-            fates, chances = ("none", "lost", "aborted", "killed"), (14, 2, 1, 2)
-            fate = self.dice.choices(fates, chances)[0]
-            if turn >= MOST_FAULTS:
-                fate = "none"
-            if fate != "none":
-                self.note(f"  {fate}")
+            fate = self.draw_fate(turn, CALLS)
             reply = self._try(send, fate)
             if reply is not None and reply.status_code not in (409, 503):
+                assert reply.status_code < 500, (reply.content, reply.exc_info)
                 return reply
             self.clock.shift(timedelta(seconds=self.dice.choice((1, 20, 61))))
         raise AssertionError("a call is never answered")
+
+    def draw_fate(self, turn: int, chances: dict[str, int]) -> str:
+        (fate,) = self.dice.choices([*chances], [*chances.values()])
+        if turn >= MOST_FAULTS or fate == "none":
+            return "none"
+        self.note(f"  {fate}")
+        return fate
 
     def _try(self, send: Callable[[], Any], fate: str) -> Any:
         try:
             match fate:
                 case "killed":
-                    with killed_at_a_commit(self.dice):
+                    with fault(fate, self.dice, send):
                         send()
                     return None  # its answer was lost on the way
                 case "aborted":
@@ -186,179 +195,31 @@ class World:
                 case "lost":
                     send()
                     return None
+                case "full" | "overtaken":
+                    with fault(fate, self.dice, send):
+                        return send()
                 case _:
                     return send()
         except Killed:
             forget_requests()
             return None
 
-    # What clients do
-
-    def create_user(self, side: Side) -> None:
-        name = f"{side.name}-{self.number()}"
-        reply = self.call(lambda: side.api.post("/v2/user", {"client_user_id": name}))
-        # 400 of a name that is taken: the first call was done, its answer lost.
-        assert reply.status_code in (200, 400), reply.content
-        body = reply.json()
-        side.books.users[name] = body.get("detail", body)["user_id"]
-
-    def send_samples(self, side: Side) -> None:
-        """New moments, or other values for some that were sent."""
-        user = self.pick(self.live_users(side))
-        if user is None:
-            return
-        known = side.books.samples.setdefault(user, {})
-        first = (timezone.now() - timedelta(days=self.dice.randint(1, 4))).replace(
-            minute=0, second=0, microsecond=0
-        )
-        moments = {
-            (first + timedelta(minutes=self.dice.randrange(90))).isoformat()
-            for _ in range(self.dice.randint(1, 8))
-        }
-        if known and self.dice.random() < 0.5:
-            moments.add(self.pick(known))
-        batch = {at: float(self.dice.randint(40, 180)) for at in sorted(moments)}
-        data = [
-            {"timestamp": at, "timezone_offset": 0, "value": value}
-            for at, value in batch.items()
-        ]
-        self.dice.shuffle(data)
-        body = {"provider": "oura", "source_type": "ring", "data": data}
-        path = f"/v2/timeseries/{user}/heartrate"
-        reply = self.call(lambda: side.api.post(path, body))
-        assert reply.status_code == 200, reply.content
-        known |= batch
-
-    def place_order(self, side: Side) -> None:
-        user = self.pick(self.live_users(side))
-        if user is None:
-            return
-        key = f"{side.name}-{self.number()}"
-        method = self.dice.choice(("walk_in_test", "testkit"))
-        panel = dict(zip(("walk_in_test", "testkit"), side.panels, strict=True))[method]
-        order = self.send_order(side, key, user, panel)
-        if self.dice.random() < 0.5:  # a lab answers it by hand
-            side.books.results[order] = []
-            goal = f"received.{method}.requisition_created"
-            path = f"/v3/order/{order}/test?final_status={goal}"
-            self.call(lambda: side.api.post(path))
-        side.books.orders[key], side.books.owners[order] = order, user
-
-    def send_order(self, side: Side, key: str, user: str, panel: str) -> str:
-        body = {
-            "user_id": user,
-            "order_set": {"lab_test_ids": [panel]},
-            "patient_details": PATIENT,
-            "patient_address": ADDRESS,
-        }
-        headers = {"x-idempotency-key": key}
-        reply = self.call(lambda: side.api.post("/v3/order", body, headers=headers))
-        assert reply.status_code == 200, reply.content
-        return str(reply.json()["order"]["id"])
-
-    def open_orders(self, side: Side) -> list[str]:
-        gone = side.books.deleted
-        return [
-            order
-            for order in side.books.orders.values()
-            if side.books.owners[order] not in gone
-        ]
-
-    def simulate(self, side: Side) -> None:
-        by_hand = side.books.results
-        simulated = [each for each in self.open_orders(side) if each not in by_hand]
-        if order := self.pick(simulated):
-            path = f"/v3/order/{order}/test?delay={self.dice.choice((1, 600))}"
-            self.call(lambda: side.api.post(path))
-
-    def cancel(self, side: Side) -> None:
-        if order := self.pick(self.open_orders(side)):
-            reply = self.call(lambda: side.api.post(f"/v3/order/{order}/cancel"))
-            if reply.status_code == 200:
-                side.books.cancelled.add(order)
-
-    def cancel_in_browser(self, side: Side) -> None:
-        if order := self.pick(self.open_orders(side)):
-            team = side.tenant.team.slug
-            path = f"/t/{team}/sandbox/orders/{order}/"
-            shown = side.web.get(path)
-            assert shown.status_code == 200, path
-            self.call(lambda: side.web.post(f"{path}cancel/"))
-
-    def delete_user(self, side: Side) -> None:
-        users = self.live_users(side)
-        if len(users) < 2:
-            return
-        user = self.pick(users)
-        row = User.objects.for_tenant(side.tenant).get(uuid=user)
-        reply = self.call(lambda: side.api.delete(f"/v2/user/{user}"))
-        # 404: the first call was done, its answer lost.
-        assert reply.status_code in (200, 404), reply.content
-        side.books.deleted[user] = row
-        side.books.deletions[user] += 1
-
-    def undo_delete(self, side: Side) -> None:
-        if user := self.pick(side.books.deleted):
-            path = f"/v2/user/undo_delete?user_id={user}"
-            reply = self.call(lambda: side.api.post(path))
-            # Not deleted: the first call was done, its answer lost.
-            code = "" if reply.status_code == 200 else reply.json().get("code")
-            if code in ("", "user_not_deleted"):
-                del side.books.deleted[user]
-                side.books.undone[user] += 1
-            else:
-                assert code in ("undo_grace_over", "not_found"), reply.content
-
-    # What laboratories and couriers do
-
-    def report_results(self, side: Side) -> None:
-        """A lab sends a result, preliminary or final; what was not taken it keeps."""
-        books = side.books
-        mine = [each for each in self.open_orders(side) if each in books.results]
-        order = self.pick(mine)
-        if order is None:
-            return
-        value = str(70 + self.number())
-        is_final = order in books.final or self.dice.random() < 0.5
-        given = delivery(
-            make_reported_result(text=value),
-            status="final" if is_final else "partial",
-            reported_at=timezone.now(),
-        )
-        for turn in range(MOST_FAULTS + 1):
-            fate = "killed" if turn < MOST_FAULTS and self.dice.random() < 0.2 else ""
+    def operate(self, side: Side, act: Callable[[], Any]) -> str | None:
+        """Have an operation done, again until it is; the code if it is refused."""
+        for turn in range(20):
+            fate = self.draw_fate(turn, OPERATIONS)
             try:
                 with (
                     acting_for(side.tenant),
-                    killed_at_a_commit(self.dice) if fate else nullcontext(),
+                    nullcontext() if fate == "none" else fault(fate, self.dice, act),
                 ):
-                    self._store(side, order, given)
-            except Killed:
-                self.note("  killed")
+                    act()
+            except (Killed, OperationalError):
                 continue
             except DomainError as refused:
-                if refused.code != "results_not_expected":
-                    raise
-                return
-            break
-        books.results[order].append(value)
-        if is_final:
-            books.final.add(order)
-
-    def _store(self, side: Side, order_id: str, given: ResultDelivery) -> None:
-        order = get_order_with_details(tenant=side.tenant, order_id=UUID(order_id))
-        order.tenant = side.tenant
-        store_result_delivery(order=order, actor=ACTOR, delivery=given)
-
-    def ship(self, side: Side) -> None:
-        """A courier says where a kit is, right or wrong."""
-        if order := self.pick(self.open_orders(side)):
-            step = self.dice.choice(SHIPMENTS)
-            body = {"status": step, "occurred_at": timezone.now().isoformat()}
-            path = f"/v3/order/{order}/shipment_events"
-            reply = self.call(lambda: side.api.post(path, body))
-            if reply.status_code == 200:
-                side.books.shipped.add((order, step))
+                return refused.code
+            return None
+        raise AssertionError("an operation is never done")
 
     # What goes by itself
 
@@ -366,7 +227,7 @@ class World:
         self.clock.shift(timedelta(seconds=self.dice.choice((30, 700, 7200, 2 * DAY))))
 
     def pack(self, side: Side) -> None:
-        if user := self.pick(self.live_users(side)):
+        if user := self.pick(side.live_users()):
             row = User.objects.for_tenant(side.tenant).get(uuid=user)
             before = timezone.now() - timedelta(days=self.dice.randint(0, 2))
             self.call_quietly(lambda: pack_days_of_user(user_id=row.pk, before=before))
@@ -377,18 +238,16 @@ class World:
     def _sweep(self) -> None:
         with across_tenants(why="the hourly sweep is for all"):
             enqueue_due_erasures_pauses_and_expiries()
+        look_after_visits()
 
     def call_quietly(self, act: Callable[[], Any]) -> None:
-        """What a job by the clock does; killed, it comes again the next time."""
-        if self.dice.random() < 0.2:
-            self.note("  killed")
-            try:
-                with killed_at_a_commit(self.dice):
-                    act()
-            except Killed:
-                return
-        else:
-            act()
+        """What a job by the clock does; cut short, it comes again the next time."""
+        fate = self.draw_fate(0, OPERATIONS)
+        try:
+            with nullcontext() if fate == "none" else fault(fate, self.dice, act):
+                act()
+        except (Killed, OperationalError):
+            return
 
     def work(self, side: Side) -> None:
         for each in run_due_jobs(self.dice):
@@ -404,6 +263,8 @@ class World:
         paths = [f"/v2/user/{each}" for each in books.users.values()]
         paths += [f"/v2/timeseries/{each}/heartrate/grouped" for each in books.samples]
         paths += [f"/v3/order/{each}" for each in books.orders.values()]
+        paths += [f"/v3/order/{each}/psc/appointment" for each in books.visits.values()]
+        paths += [f"/lab_report/v1/parser/job/{each}" for each in books.reports]
         for path in self.dice.sample(paths, min(3, len(paths))):
             reply = other.api.get(path, {"start_date": "2026-01-01"})
             assert reply.status_code == 404, f"{other.name} reads {path}"

@@ -14,7 +14,7 @@ from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-from portal.lib.database.outages import is_database_outage
+from portal.lib.database.outages import is_database_full, is_database_outage
 from portal.lib.database.time_limits import is_database_timeout
 from portal.lib.errors import (
     Conflict,
@@ -212,7 +212,7 @@ def find_answer_to_fault(fault: Exception) -> tuple[int, str]:
     """
     if is_database_timeout(fault):
         return 503, "out_of_time"
-    if is_database_outage(fault):
+    if is_database_outage(fault) or is_database_full(fault):
         return 503, "unavailable"
     return 500, "fault"
 

@@ -33,6 +33,18 @@ def is_database_outage(error: BaseException | None) -> bool:
     return any(_is_lost(each) for each in iterate_exception_chain(error))
 
 
+def is_database_full(error: BaseException | None) -> bool:
+    """Return whether an exception was caused by a disk of the database that is full.
+
+    Its sessions live on and reads are answered, so this is no outage: what writes is to
+    be tried again later. Source: PostgreSQL's appendix on error codes, 53100.
+    """
+    return any(
+        isinstance(each, psycopg.errors.DiskFull)
+        for each in iterate_exception_chain(error)
+    )
+
+
 def iterate_exception_chain(error: BaseException | None) -> Iterator[BaseException]:
     """Return a fault and those it was raised from or during, the last first, each once.
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
+from django.db import DatabaseError
 from procrastinate import BaseRetryStrategy, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
@@ -26,6 +27,7 @@ from procrastinate.manager import JobManager
 from procrastinate.tasks import configure_task
 from procrastinate.worker import Worker
 
+from portal.lib.database.outages import is_database_full
 from portal.lib.errors import Unavailable
 from portal.lib.jobs.turns import take_turns
 from portal.lib.jobs.worker_database import WorkerDatabase
@@ -131,8 +133,9 @@ def tenant_job(
 
     A run that raises is repeated with backoff, ATTEMPTS runs in all. Then `on_give_up`
     gets the same inputs, and is itself repeated until it succeeds, so that nothing
-    waits forever for a job that is no more. A run that raises Unavailable is put off by
-    a minute, as often as it takes. Source: Ours (architecture 1).
+    waits forever for a job that is no more. A run that raises Unavailable, or finds the
+    database's disk full, is put off by a minute, as often as it takes. Source: Ours
+    (architecture 1).
     """
 
     def register(function: TenantJob) -> TenantJob:
@@ -143,11 +146,10 @@ def tenant_job(
                 if context.job.attempts < ATTEMPTS:
                     try:
                         function(tenant_pk=tenant_pk, **inputs)
-                    except Unavailable as error:
-                        _reschedule(context.job, _describe(name, error))
-                        return
                     except Exception as error:  # noqa: BLE001 - any fault is retried
                         failure = _describe(name, error)
+                        if _is_put_off(context.job, error, failure):
+                            return
                     else:
                         return
                 logger.warning("run %s: %s", context.job.attempts + 1, failure)
@@ -189,6 +191,17 @@ def periodic_job(
         return function
 
     return register
+
+
+def _is_put_off(job: Job, error: Exception, why: str) -> bool:
+    """Put a run off whose service is away; False for faults that are the job's own."""
+    if not (isinstance(error, Unavailable) or is_database_full(error)):
+        return False
+    try:
+        _reschedule(job, why)
+    except (DatabaseError, ConnectorException):  # not even this is kept
+        return False
+    return True
 
 
 def _reschedule(job: Job, why: str) -> None:

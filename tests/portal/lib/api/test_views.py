@@ -4,8 +4,10 @@ import re
 import uuid
 from datetime import UTC, datetime
 
+import psycopg
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.http import HttpResponse
 from django.test import override_settings
 from django.urls import path as page
@@ -72,6 +74,11 @@ def language(request):
     return HttpResponse(f"{get_language()} {MONTHS[3]}")
 
 
+class Full(TenantAPIView):
+    def post(self, request):
+        raise OperationalError from psycopg.errors.DiskFull()
+
+
 class Unkeyed(TenantAPIView):
     authentication_classes = []
 
@@ -85,6 +92,7 @@ urlpatterns = [
     mount_api_view("v2/path/<path:name>", Echo),
     mount_api_view("v2/unkeyed", Unkeyed),
     mount_api_view("v2/month", Month),
+    mount_api_view("v2/full", Full),
     page("language", language),
 ]
 handler404 = "portal.http.error_pages.show_not_found_page"
@@ -124,6 +132,15 @@ def test_the_tenant_is_put_back_after_a_refusal_and_after_a_fault(
     assert (fault.status_code, fault.json()["code"]) == (500, "fault")
     assert b"secret" not in fault.content
     assert after == str(charlie_tenant.pk)
+
+
+def test_a_full_disk_of_the_database_is_said_to_be_for_later(alice_api):
+    alice_api.raise_request_exception = False
+
+    reply = alice_api.post("/v2/full")
+
+    assert (reply.status_code, reply.json()["code"]) == (503, "unavailable")
+    assert int(reply["Retry-After"]) > 0
 
 
 @pytest.mark.parametrize("path", ["/v2/echo", "/v2/unkeyed"])

@@ -4,8 +4,9 @@ import ast
 import logging
 from importlib import import_module
 
+import psycopg
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from procrastinate.contrib.django import app, procrastinate_app
 
 from portal.lib.errors import Unavailable
@@ -179,14 +180,23 @@ def test_a_failing_job_waits_longer_each_time(tenant, run_jobs):
     assert counting.given_up == []
 
 
-def test_a_job_is_put_off_until_what_it_needs_is_back(tenant, run_jobs, own_jobs):
+def full():
+    raise OperationalError from psycopg.errors.DiskFull()
+
+
+def away():
+    raise Unavailable("storage_unavailable", "Away.")
+
+
+@pytest.mark.parametrize("fail", [away, full])
+def test_a_job_is_put_off_until_what_it_needs_is_back(tenant, run_jobs, own_jobs, fail):
     runs = []
 
     @tenant_job("tests.reach", queue="parsing", on_give_up=counting.give_up)
     def reach(*, tenant_pk, number):
         runs.append(number)
         if len(runs) < ATTEMPTS + 2:
-            raise Unavailable("storage_unavailable", "Away.")
+            fail()
 
     enqueue_job("tests.reach", tenant=tenant, lock="one", number=7)
     for _ in range(ATTEMPTS + 2):

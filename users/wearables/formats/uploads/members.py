@@ -32,7 +32,10 @@ SHORT_HEAD_BYTES = 8 * 1024
 _DEEPEST = 2
 _NESTED_MAX = 2 * 1024**3
 _IGNORED = ("__MACOSX/", ".DS_Store", "Thumbs.db")
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError),
+    UnicodeDecodeError,  # of a name that says it is UTF-8
+)
 
 
 class MemberDamaged(Exception):
