@@ -15,7 +15,7 @@ from tests.reports.designs import design_paths
 pytestmark = pytest.mark.browser
 
 
-SAMPLE = 4
+SAMPLE = 8
 
 
 @pytest.mark.parametrize(
