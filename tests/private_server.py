@@ -52,9 +52,7 @@ class PrivateServer:
             default_postgres_data_folder(), self._account
         )
         name = f"assay-private-{os.getpid()}-{secrets.token_hex(4)}"
-        self._data = folder / name
-        self._data.mkdir(mode=0o700)
-        os.chown(self._data, self._account.uid, self._account.gid)
+        self._data = self._make_folder(folder / name)
         made = self._account.run(
             [str(self._programs / "initdb"), "-D", str(self._data), *INITDB_OPTIONS]
         )
@@ -113,6 +111,10 @@ class PrivateServer:
         self._process.wait()
         wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
+    def has_ended(self) -> bool:
+        """Whether it ended by itself."""
+        return self._process.poll() is not None
+
     def stop(self) -> None:
         """Stop it as an upgrade does: sessions are ended, each is given a reason."""
         self._process.send_signal(signal.SIGINT)
@@ -121,6 +123,11 @@ class PrivateServer:
     def remove(self) -> None:
         self.kill()
         shutil.rmtree(self._data)
+
+    def _make_folder(self, folder: Path) -> Path:
+        folder.mkdir(mode=0o700)
+        os.chown(folder, self._account.uid, self._account.gid)
+        return folder
 
     def _pids(self) -> list[int]:
         """Its postmaster, and the sessions' processes that are its children."""

@@ -1,6 +1,7 @@
 """kill -9 of every kind of process while careful clients call: nothing lost or doubled.
 
-Run `python -m tests.attacks.kills [--kills 22] [--minutes 3] [--seed N] [--log FILE]`.
+Run `python -m tests.attacks.kills [--kills 22] [--minutes 3] [--seed N] [--log FILE]
+[--standby | --full-disk]`.
 On a PostgreSQL of its own run two web nodes, two workers and a deliverer, as
 `deploy/start` makes them; clients of two teams create users, send samples, place orders
 and upload reports through both nodes, and receivers of signed webhooks fail every
@@ -8,6 +9,11 @@ fourth POST. In random order a whole web node, one of its processes, a worker, t
 deliverer or the database with all its processes is killed, each in the middle of a
 request, transaction or POST; the kills are spread over so many minutes. Clients repeat
 what got no answer.
+
+With --standby the database has one: a kill of it is the loss of its machine with all
+its files, and the standby takes its address. With --full-disk the database and uploads
+are on a disk of their own (a tmpfs, so as root), which is filled for some seconds while
+clients go on, with what the server then makes of it: full disks count as kills.
 
 At the end, once jobs and deliveries have ended, all that was acknowledged must be there
 once: samples with their values, users, an order for each key with each of its steps,
@@ -33,10 +39,13 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tests.accounts.webhooks.delivery.storms import StormReceiver
+from tests.attacks.small_disk import SMALL, SmallDisk, fill_disk, small_disk
+from tests.attacks.standby import ReplicatedServer
 from tests.bench.stage import private_database
 from tests.bench.webhooks.storm import shorten_timers
 
@@ -49,6 +58,7 @@ if TYPE_CHECKING:
 
 KILLS, MINUTES = 22, 3.0
 TEAMS, CLIENTS_PER_TEAM = 2, 3
+FULL = "full disk"
 # Calls that come through after a kill, before the next one.
 CALLS_BETWEEN = 10
 # More than a lease or the claim of a key, which are a minute each.
@@ -63,6 +73,7 @@ def run(
     minutes: float,
     seed: int,
     log: IO[bytes],
+    disk: SmallDisk | None = None,
 ) -> bool:
     """One run; whether nothing is at fault."""
     from accounts.webhooks.signing import generate_signing_secret
@@ -80,6 +91,8 @@ def run(
         ]
         installation = Installation(database, receivers, traffic, log)
         stack.callback(installation.end)
+        if disk is not None:
+            installation.kinds[FULL] = partial(fill_disk, installation, disk)
         teams = [
             make_team_of_clients(installation, receiver, secret, seed=seed)
             for receiver, secret in zip(receivers, signing, strict=True)
@@ -241,12 +254,26 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--minutes", type=float, default=MINUTES)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(10_000))
+    parser.add_argument("--standby", action="store_true")
+    parser.add_argument("--full-disk", action="store_true")
     parser.add_argument("--only", nargs="+", default=[], help="of these kinds alone")
     parser.add_argument(
         "--log", default=os.devnull, help="a file for what the processes log"
     )
     given = parser.parse_args()
-    with Path(given.log).open("ab") as log, private_database() as database:
+    if given.full_disk and os.geteuid() != 0:
+        parser.error("--full-disk mounts a disk, which only root can")
+    with ExitStack() as stack:
+        log = stack.enter_context(Path(given.log).open("ab"))
+        options: dict[str, Any] = {}
+        disk: SmallDisk | None = None
+        if given.standby:
+            options = {"kind": ReplicatedServer}
+        elif given.full_disk:
+            disk = stack.enter_context(small_disk())
+            options = {"options": SMALL, "folder": disk.folder}
+            given.only = given.only or [FULL]
+        database = stack.enter_context(private_database(**options))
         is_well = run(
             database,
             kinds=given.only,
@@ -254,6 +281,7 @@ def main() -> None:
             minutes=given.minutes,
             seed=given.seed,
             log=log,
+            disk=disk,
         )
     if not is_well:
         sys.exit("FAILED")

@@ -61,9 +61,10 @@ def private_database(
     *,
     options: Sequence[str] = (),
     folder: Path = Path("/var/tmp"),  # noqa: S108 - what is made there nobody guesses
+    kind: type[PrivateServer] = PrivateServer,
 ) -> Iterator[PrivateServer]:
     """Set Django up on a migrated server of its own, in a folder of its own."""
-    database = PrivateServer(options=options, folder=folder)
+    database = kind(options=options, folder=folder)
     folder = Path(tempfile.mkdtemp(prefix="assay-bench-", dir=folder))
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "portal.settings",

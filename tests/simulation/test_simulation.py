@@ -31,7 +31,7 @@ from tests.simulation.planted import PLANTED
 from tests.simulation.world import Side, World
 
 pytestmark = pytest.mark.django_db
-SHORT = 12  # of 0.6 s of processor time, and as much of the database
+SHORT = 12  # of some 1.8 s of processor time, and 0.7 s of the database
 LONG = 2000
 PATIENCE = 40  # seeds, to find a planted fault
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)  # a Monday, nine in Phoenix
 # Of `check_all --long`: others each time.
 MANY = {"max_examples": 60, "stateful_step_count": 40}
+PHASES = [Phase.generate, Phase.shrink]
 
 
 def efforts(walks: int, steps: int) -> pytest.MarkDecorator:
@@ -75,7 +76,7 @@ def walk(machine: Callable[[], Machine], effort: dict[str, int]) -> None:
         derandomize=is_short,
         database=None,
         deadline=None,
-        phases=[Phase.generate, Phase.shrink],
+        phases=PHASES,
         suppress_health_check=list(HealthCheck),
     )
 

@@ -65,8 +65,12 @@ class AppointmentMachine(Machine):
         super().__init__()
         self.tenant, self.api, self.user, self.panels = world
 
-    @initialize(method=st.sampled_from(tuple(KINDS)), may_book_early=st.booleans())
-    def place(self, method, may_book_early) -> None:
+    @initialize(
+        method=st.sampled_from(tuple(KINDS)),
+        may_book_early=st.booleans(),
+        has_requisition=st.booleans(),
+    )
+    def place(self, method, may_book_early, has_requisition) -> None:
         self.method = method
         self.tenant.early_psc_booking_enabled = may_book_early
         self.tenant.save()
@@ -79,6 +83,8 @@ class AppointmentMachine(Machine):
         self.low = "ordered"
         self.visits: list[list[str]] = []  # the statuses of each
         self.asked_at = NOW - timedelta(days=1)
+        if has_requisition:  # without one little can happen
+            self.make_requisition()
 
     @property
     def active(self) -> str | None:

@@ -70,8 +70,8 @@ class ReviewMachine(Machine):
         super().__init__()
         self.tenant, self.api, self.reading = tenant, api, reading
 
-    @initialize(needs_review=st.booleans())
-    def submit(self, needs_review) -> None:
+    @initialize(needs_review=st.booleans(), is_read=st.booleans())
+    def submit(self, needs_review, is_read) -> None:
         self.user = make_user(tenant=self.tenant)
         reply = upload(self.api, user=self.user, needs_human_review=str(needs_review))
         assert reply.status_code == 200, reply.content
@@ -82,6 +82,8 @@ class ReviewMachine(Machine):
         self.open: Reading | None = None
         self.is_reviewed = False
         self.signatures = 0
+        if is_read:  # most of what happens comes after it
+            self.read("rows")
 
     def job(self):
         job = ParsingJob.objects.for_tenant(self.tenant).get(id=self.id)
@@ -276,6 +278,14 @@ class ReviewMachine(Machine):
             self.sent.append(("updated", "completed"))
         else:
             self.becomes("completed")
+
+    @rule(actor=PEOPLE, wants_second=st.booleans())
+    def go_through(self, actor, wants_second) -> None:
+        """What a reader does in one sitting: few walks come so far by single steps."""
+        self.claim(actor)
+        self.want_second_read(actor, wants_second)
+        self.decide(actor)
+        self.sign(actor)
 
     @rule(actor=PEOPLE)
     def reject(self, actor) -> None:

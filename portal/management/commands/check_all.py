@@ -45,6 +45,7 @@ PROGRAMS = Path(sys.executable).parent
 PYTHON = (sys.executable,)
 MANAGE = (sys.executable, "manage.py")
 PYTEST = (sys.executable, "-m", "pytest")
+KILLS = (sys.executable, "-m", "tests.attacks.kills")
 
 # As on a server of ours, with every safety on; nothing is connected to.
 PRODUCTION = {
@@ -203,7 +204,20 @@ STEPS = (
     # One after another: each ends servers and waits for them by the clock.
     Step("long", run_command, (*PYTEST, "-m", "long", "-n", "0", LONG), is_long=True),
     Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
-    Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
+    Step("kills", run_command, KILLS, is_long=True),
+    Step(
+        "standby",
+        run_command,
+        (*KILLS, "--standby", "--kills", "8"),
+        is_long=True,
+    ),
+    Step(
+        "full_disk",  # as root, who mounts it
+        run_command,
+        (*KILLS, "--full-disk", "--kills", "6"),
+        is_long=True,
+    ),
+    Step("restore", run_command, (*PYTHON, "-m", "tests.bench.restore"), is_long=True),
     Step("fuzz", run_command, (*PYTHON, "-m", "tests.fuzz"), is_long=True),
     Step(
         "clients", run_command, (*PYTHON, "-m", "tests.contract.clients"), is_long=True
