@@ -7,6 +7,7 @@ from accounts.models.audit import AuditEntry, AuditSeal
 from accounts.models.call_window import CallWindow
 from accounts.models.go_live import GoLiveTry
 from accounts.models.invitation import Invitation
+from accounts.models.mail_text import MailText
 from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
 from accounts.models.member_session import MemberSession
@@ -31,6 +32,7 @@ __all__ = [
     "CallWindow",
     "GoLiveTry",
     "Invitation",
+    "MailText",
     "ManagementKey",
     "Member",
     "MemberSession",

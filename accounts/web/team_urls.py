@@ -10,7 +10,14 @@ from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
 from accounts.web.members import guides, invitations, profile, viewing
 from accounts.web.members import views as members
-from accounts.web.settings import go_live, notices, retention, sign_in, team_deletion
+from accounts.web.settings import (
+    go_live,
+    mails,
+    notices,
+    retention,
+    sign_in,
+    team_deletion,
+)
 from accounts.web.settings import views as settings
 from accounts.web.sign_in import sessions
 
@@ -101,6 +108,27 @@ urlpatterns = [
         "settings/notifications/",
         notices.edit_notification_settings,
         name="notifications",
+    ),
+    path("settings/emails/", mails.show_mails, name="mails"),
+    path(
+        "settings/emails/<str:mail_kind>/<str:mail_language>/",
+        mails.edit_mail_page,
+        name="mail",
+    ),
+    path(
+        "settings/emails/<str:mail_kind>/<str:mail_language>/preview/",
+        mails.preview_mail,
+        name="preview_mail",
+    ),
+    path(
+        "settings/emails/<str:mail_kind>/<str:mail_language>/reset/",
+        mails.reset_mail_page,
+        name="reset_mail",
+    ),
+    path(
+        "settings/emails/<str:mail_kind>/<str:mail_language>/test/",
+        mails.send_test_mail_page,
+        name="test_mail",
     ),
     path("settings/retention/", retention.edit_retention_page, name="retention"),
     path("settings/go-live/", go_live.show_go_live_page, name="go_live"),

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit.entries import record_read
+from accounts.queries.branding import find_team_branding
 from accounts.web.dialogs import read_posted
 from exchange.operations.sharing.links import (
     LINK_ACTOR,
@@ -34,7 +35,6 @@ from users.operations.connect.birth_dates import (
     can_confirm_birth_date,
     confirm_birth_date,
 )
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import get_link_holder_actor, require_connect_link_cookie
 
 if TYPE_CHECKING:

@@ -29,7 +29,9 @@ REASONS = {
     "of the team and its members": (
         "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
         " settings/go-live/ settings/texts/ settings/courier/ settings/results/"
-        " settings/mail/"
+        " settings/mail/ settings/emails/"
+        " settings/emails/<str:mail_kind>/<str:mail_language>/"
+        " settings/emails/<str:mail_kind>/<str:mail_language>/preview/"
         " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"

@@ -57,7 +57,7 @@ RIGHTS = {
         " reports:revert_critical_limit"
         " reports:save_mail reports:check_mail reports:remove_mail"
     ),
-    "team|team*": "team:retention team:go_live",
+    "team|team*": "team:retention team:go_live team:mail",
     "api_keys": "team:api_keys team:api_key team:api_log users:source_settings",
     "api_keys*": (
         "team:create_key team:public_keys team:rotate_key team:revoke_key"

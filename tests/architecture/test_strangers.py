@@ -25,6 +25,7 @@ from accounts.models import (
 )
 from accounts.operations.api_keys.api_keys import create_api_key
 from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.mails.texts import change_mail_text
 from accounts.operations.members.invitations import invite_member
 from accounts.operations.members.saved_views import ViewSettings, create_saved_view
 from accounts.states import Area, Environment, Role
@@ -148,6 +149,14 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         page="users:list",
         query="q=a",
         settings=ViewSettings("Shared", is_shared=True),
+    )
+    change_mail_text(
+        tenant=alice_tenant,
+        actor=ACTOR,
+        kind="connect_link",
+        language="de",
+        subject="Hallo",
+        body="{link}",
     )
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)
@@ -293,9 +302,9 @@ def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys)
 OBJECT_PAGES = [
     route
     for route in PAGES
-    # A provider alone is a word of the catalogue, no object.
+    # A provider or a kind of mail alone is a word of the catalogue, no object.
     if list_route_parameters(route)
-    - {"team_slug", "environment", "provider"}
+    - {"team_slug", "environment", "provider", "mail_kind", "mail_language"}
     - TEAM_WIDE
 ]
 

@@ -23,9 +23,13 @@ INLINE = re.compile(
 ELSEWHERE = re.compile(r'(?:src|href|action)="(?:https?:)?//')
 
 
+# Mail programs load no style sheet, so that a mail has its styles with it.
+PAGES = [path for path in ALL if path.parent.name != "email"]
+
+
 def found_in_templates(pattern):
     """By template what the pattern finds; nothing of those that have nothing."""
-    found = {path: pattern.findall(path.read_text()) for path in ALL}
+    found = {path: pattern.findall(path.read_text()) for path in PAGES}
     return {path: texts for path, texts in found.items() if texts}
 
 

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.mail import send_mail
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
@@ -33,10 +31,10 @@ from accounts.operations.members.granting import (
     may_grant_roles,
     validate_roles,
 )
+from accounts.operations.members.invitation_mails import compose_invitation
 from accounts.operations.members.passwords import check_password_strength
 from accounts.operations.members.profile import validate_member_name
 from accounts.queries.languages import get_mail_language
-from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.web.links import build_absolute_url
@@ -278,22 +276,17 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
 
     Source: Ours: no job, as its inputs would keep the token.
     """
-    context = {
-        "place": describe_inviting_team(invitation),
-        "is_several": invitation.batch is not None,
-        "inviter": invitation.invited_by,
-        "link": build_mailed_invitation_link(token),
-        "expires_at": invitation.expires_at,
-    }
     invited = Member.objects.filter(email=invitation.email).first()
     # Who has no account yet reads it as the member who invites them reads the page.
     language = get_mail_language(invited) if invited else translation.get_language()
-    with translation.override(language):
-        context["roles"] = [str(Role(role).label) for role in invitation.roles]
-        subject = render_to_string("accounts/email/invitation_subject.txt", context)
-        text = render_to_string("accounts/email/invitation_message.txt", context)
+    mail = compose_invitation(
+        invitation=invitation,
+        link=build_mailed_invitation_link(token),
+        place=describe_inviting_team(invitation),
+        language=language or settings.LANGUAGE_CODE,
+    )
     try:
-        send_mail(" ".join(subject.split()), text, None, [invitation.email])
+        mail.address(invitation.email).send()
     except (OSError, SMTPException):
         _log.warning("mail of invitation %s could not be sent", invitation.pk)
         return False

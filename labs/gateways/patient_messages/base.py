@@ -39,13 +39,14 @@ class MessageRejected(Exception):
 class PatientMessage:
     """A message and its recipient's email address or phone number.
 
-    `subject` and `reply_to` are for channels that have them, `status_url` for those
-    that report what became of a message.
+    `subject`, `html` and `reply_to` are for channels that have them, `status_url` for
+    those that report what became of a message.
     """
 
     to: str = field(repr=False)
-    subject: str
     text: str = field(repr=False)
+    subject: str = ""
+    html: str = field(default="", repr=False)
     reply_to: str = ""
     status_url: str = ""
 

@@ -6,7 +6,7 @@ import logging
 from smtplib import SMTPException
 from typing import TYPE_CHECKING
 
-from django.core.mail import EmailMessage
+from django.core.mail import EmailMultiAlternatives
 
 from labs.gateways.patient_messages.base import MessageRefused, Receipt
 from labs.gateways.patient_messages.twilio import TwilioMessenger
@@ -25,12 +25,14 @@ class MailMessenger:
     """The installation's mail server."""
 
     def send(self, message: PatientMessage) -> Receipt:
-        mail = EmailMessage(
+        mail = EmailMultiAlternatives(
             subject=message.subject,
             body=message.text,
             to=[message.to],
             reply_to=[message.reply_to] if message.reply_to else None,
         )
+        if message.html:
+            mail.attach_alternative(message.html, "text/html")
         try:
             mail.send()
         except (OSError, SMTPException):

@@ -15,6 +15,8 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from accounts.operations.audit.entries import record_change
+from accounts.operations.mails.composing import compose_mail
+from accounts.queries.branding import find_team_branding
 from labs.gateways.patient_messages.base import (
     MessageRefused,
     MessageRejected,
@@ -265,25 +267,28 @@ def _enabled_channels(order: Order) -> list[NoticeChannel]:
 
 
 def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
-    brand = order.tenant.brand_information or {}
-    details = order.patient_details or {}
-    by_mail = notice.channel == NoticeChannel.EMAIL
-    context = {
-        "kind": notice.kind,
-        "company": brand.get("company_name") or order.tenant.team.name,
-        "website": brand.get("company_website", ""),
-        "support_email": brand.get("support_email", ""),
-        "support_contact": brand.get("support_contact", ""),
-    }
-    template = f"labs/email/patient_notice_{'message' if by_mail else 'sms'}.txt"
     order.user.tenant = order.tenant
-    with translation.override(find_mail_language(order.user)):
-        subject = render_to_string("labs/email/patient_notice_subject.txt", context)
-        text = render_to_string(template, context)
+    details = order.patient_details or {}
+    language = find_mail_language(order.user)
+    if notice.channel == NoticeChannel.EMAIL:
+        mail = compose_mail(
+            tenant=order.tenant, kind=notice.kind, language=language, values={}
+        )
+        return PatientMessage(
+            to=str(details.get("email") or ""),
+            subject=mail.subject,
+            text=mail.text,
+            html=mail.html,
+            reply_to=mail.reply_to,
+        )
+    company = find_team_branding(order.tenant).company
+    with translation.override(language):
+        text = render_to_string(
+            "labs/email/patient_notice_sms.txt",
+            {"kind": notice.kind, "company": company},
+        )
     return PatientMessage(
-        to=str(details.get("email" if by_mail else "phone_number") or ""),
-        subject=" ".join(subject.split()),
+        to=str(details.get("phone_number") or ""),
         text=text,
-        reply_to=str(brand.get("support_email") or ""),
-        status_url="" if by_mail else build_text_status_url(notice),
+        status_url=build_text_status_url(notice),
     )

@@ -12,22 +12,22 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage
 from django.core.signing import BadSignature, Signer
 from django.core.validators import URLValidator, validate_email
 from django.db import transaction
 from django.db.models import F
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit.entries import record_change
+from accounts.operations.mails.composing import compose_mail
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.tenancy import acting_for
 from portal.lib.web.links import build_absolute_url
+from portal.ui.dates import format_day_and_time
 from users.models import LinkSession
 from users.models.sources.link_session import REDIRECT_URL_MAX_LENGTH
 from users.operations.connect.linking import is_source_offered
@@ -205,32 +205,28 @@ def mail_connect_link(*, session: LinkSession, actor: Actor, email: str) -> None
     if len(email) > _EMAIL_MAX_LENGTH:
         raise DomainError("email_invalid", _("Enter a valid email address."), "email")
     _count_mail(session, actor)
-    brand = session.tenant.brand_information or {}
-    company = brand.get("company_name") or session.tenant.team.name
-    context = {
-        "company": company,
-        "link": build_connect_link_url(session),
-        "expires_at": session.expires_at,
-        "support_email": brand.get("support_email", ""),
-    }
-    language = find_mail_language(session.user)
-    # The mail says UTC; a member's page is in their zone.
-    with translation.override(language), timezone.override(UTC):
-        subject = render_to_string("users/email/link_subject.txt", context)
-        body = render_to_string("users/email/link_message.txt", context)
-    mail = EmailMessage(
-        " ".join(subject.split()),
-        body,
-        to=[email],
-        reply_to=[brand["support_email"]] if brand.get("support_email") else None,
+    mail = compose_mail(
+        tenant=session.tenant,
+        kind="connect_link",
+        language=find_mail_language(session.user),
+        values=build_link_mail_values(session),
     )
     try:
-        mail.send()
+        mail.address(email).send()
     except (OSError, SMTPException):
         _log.warning("the mail server refused the email of link %s", session.pk)
         raise DomainError(
             "mail_refused", _("The email could not be sent. Try again later.")
         ) from None
+
+
+def build_link_mail_values(session: LinkSession) -> dict[str, str]:
+    """Return what replaces the placeholders of a mail with a link."""
+    language = find_mail_language(session.user)
+    # The mail says UTC; a member's page is in their zone.
+    with translation.override(language):
+        date = format_day_and_time(session.expires_at.astimezone(UTC))
+    return {"link": build_connect_link_url(session), "date": date}
 
 
 def delete_ended_connect_links() -> int:

@@ -8,21 +8,21 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 from smtplib import SMTPException
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.core.mail import EmailMessage
 from django.core.signing import BadSignature, Signer
 from django.core.validators import validate_email
 from django.db import transaction
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit.entries import record_change
+from accounts.operations.mails.composing import compose_mail
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
@@ -31,7 +31,7 @@ from users.models import Connection, LinkSession, SourceCredentials, User, UserI
 from users.operations.connect.link_sessions import (
     MAILED_LINK_TTL,
     LinkRequest,
-    build_connect_link_url,
+    build_link_mail_values,
     create_connect_link,
 )
 from users.operations.sources.connections import add_connection_timeline_entry
@@ -39,6 +39,9 @@ from users.operations.users.languages import find_mail_language
 from users.queries import lock_user
 from users.states import ConnectionStatus, EntryKind, explain_connection_status
 from users.states.credentials import CredentialsState
+
+if TYPE_CHECKING:
+    from django.core.mail import EmailMultiAlternatives
 
 # Ours: a source that breaks again and again is mailed about once a week.
 LEAST_PAUSE = timedelta(days=7)
@@ -199,26 +202,17 @@ def _find_address(user: User) -> str:
     return address
 
 
-def _build_mail(session: LinkSession, address: str) -> EmailMessage:
-    tenant = session.tenant
-    brand = tenant.brand_information or {}
-    support = brand.get("support_email", "")
+def _build_mail(session: LinkSession, address: str) -> EmailMultiAlternatives:
     stop_link = build_stop_link(session.user)
-    context = {
-        "company": brand.get("company_name") or tenant.team.name,
-        "link": build_connect_link_url(session),
-        "expires_at": session.expires_at,
-        "support_email": support,
-        "stop_link": stop_link,
-    }
-    with translation.override(find_mail_language(session.user)):
-        subject = render_to_string("users/email/reconnect_subject.txt", context)
-        body = render_to_string("users/email/reconnect_message.txt", context)
-    return EmailMessage(
-        " ".join(subject.split()),
-        body,
-        to=[address],
-        reply_to=[support] if support else None,
+    mail = compose_mail(
+        tenant=session.tenant,
+        kind="reconnect",
+        language=find_mail_language(session.user),
+        values=build_link_mail_values(session),
+        stop_link=stop_link,
+    )
+    return mail.address(
+        address,
         headers={
             "List-Unsubscribe": f"<{stop_link}>",
             "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",

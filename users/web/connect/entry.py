@@ -21,6 +21,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.languages import find_browser_language
 from portal.lib.tenancy import acting_for
@@ -32,7 +33,6 @@ from users.operations.connect.link_sessions import (
 )
 from users.operations.users.languages import find_mail_language
 from users.wearables.providers import PROVIDERS
-from users.web.connect.brand import find_team_branding
 
 if TYPE_CHECKING:
     from collections.abc import Callable

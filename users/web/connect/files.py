@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import allow_larger_request_body
@@ -24,7 +25,6 @@ from users.operations.imports.status import explain_refused_import
 from users.queries.imports import get_health_data_import
 from users.states.imports import ImportStatus
 from users.states.links import Way
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import (
     get_link_holder_actor,
     has_connect_link_cookie,

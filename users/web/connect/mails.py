@@ -10,12 +10,12 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import DomainError
 from users.operations.connect.reconnect_mails import (
     find_user_of_mail_token,
     stop_reconnect_mails,
 )
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import find_page_language, show_invalid_link_page
 
 if TYPE_CHECKING:

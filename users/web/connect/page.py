@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.operations.audit.entries import record_read
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
 from portal.lib.translation import gettext_lazy
@@ -31,7 +32,6 @@ from users.operations.connect.linking import (
     start_source_sign_in,
 )
 from users.states.links import Kind, Way
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import (
     get_link_holder_actor,
     get_link_session_from_cookie,

@@ -15,6 +15,7 @@ from django.views.decorators.http import (
 )
 
 from accounts.operations.audit.entries import record_read
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.links import build_absolute_url
@@ -23,7 +24,6 @@ from users.operations.phones.pairing import create_pairing_code
 from users.operations.phones.tokens import PhoneDetails, create_phone, revoke_phone
 from users.queries.phones import find_pairing_code, find_phone, list_user_phones
 from users.states.phones import PhoneApp
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import get_link_holder_actor, require_connect_link_cookie
 
 if TYPE_CHECKING:

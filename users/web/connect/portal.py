@@ -12,13 +12,13 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_read
+from accounts.queries.branding import find_team_branding
 from portal.lib.errors import NotFound
 from users.operations.connect.linking import (
     disconnect_source_from_portal,
     list_connect_page_sources,
 )
 from users.wearables.providers import PROVIDERS, find_provider
-from users.web.connect.brand import find_team_branding
 from users.web.connect.entry import get_link_holder_actor, require_connect_link_cookie
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Invitation, Member, Membership
+from accounts.operations.mails.texts import change_mail_text
 from accounts.operations.members import invitations as invitation_operations
 from accounts.operations.members.invitations import (
     INVITATION_RETENTION,
@@ -314,6 +315,37 @@ def test_the_mail_says_who_invites_to_what_and_until_when(team):
     assert "Your roles: Clinician, Viewer." in message.body
     assert "expires on 11 May 2026, 10:00 UTC" in message.body
     assert f"\n{build_mailed_invitation_link(token)}\n" in message.body
+
+
+def test_the_mail_has_the_words_and_the_brand_of_production(team):
+    invitation, token = invited(team)
+    mail_invitation(invitation=invitation, token=token)
+    production = team.tenants.select_related("team").get(environment="production")
+    production.brand_information = {"company_name": "North", "brand_color": "#ffd400"}
+    production.save()
+    change_mail_text(
+        tenant=production,
+        actor=ACTOR,
+        kind="invitation",
+        language="en",
+        subject="{sender}: come to {company}",
+        body="You will be {roles}.\n\n{link}",
+    )
+
+    mail_invitation(invitation=invitation, token=token)
+
+    plain, own = mail.outbox
+    assert plain.body.startswith(
+        "You are invited to the team North Clinic on Assay.\nYour roles: "
+    )
+    assert own.subject == "North Clinic: come to North"
+    link = build_mailed_invitation_link(token)
+    role = Role(invitation.roles[0]).label
+    assert own.body == f"You will be {role}.\n\n{link}\n\nNorth\n"
+    ((html, kind),) = own.alternatives
+    assert kind == "text/html"
+    assert f'class="button" href="{link}"' in html
+    assert "background:#ffd400;color:#000000" in html
 
 
 def test_a_team_s_name_can_not_add_lines_to_the_mail_s_head(team):

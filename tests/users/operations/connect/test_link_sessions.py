@@ -251,9 +251,7 @@ def test_a_mail_server_that_refuses_is_told(session, monkeypatch):
     def refuse(*_, **__):
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(
-        "users.operations.connect.link_sessions.EmailMessage.send", refuse
-    )
+    monkeypatch.setattr("django.core.mail.EmailMessage.send", refuse)
 
     with pytest.raises(DomainError) as refused:
         mail_connect_link(session=session, actor=ACTOR, email="ada@assay.example")

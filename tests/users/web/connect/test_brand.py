@@ -5,12 +5,10 @@ import re
 import pytest
 from django.test import Client
 
+from accounts.queries.branding import find_team_branding
+from portal.ui.colors import color_contrast_ratio
 from tests.factories.accounts import make_tenant
-from users.web.connect.brand import (
-    build_brand_stylesheet,
-    color_contrast_ratio,
-    find_team_branding,
-)
+from users.web.connect.brand import build_brand_stylesheet
 
 # Of static/css/tokens.css: what words in the brand's colour may lie on.
 GROUNDS = (("#ffffff", "#f1f3ee", "#e7eae3"), ("#141a19", "#0c1110", "#1b2322"))

@@ -1,0 +1,1 @@
+"""Mails in a team's name: their texts, and how they are composed and sent."""
