@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labs.documents.codes import draw_qr_code
 from labs.documents.guides import get_fasting_start
 from labs.documents.sheet import MARGIN, SOFT, WIDTH, Sheet
@@ -17,7 +19,7 @@ from labs.documents.typeface import (
     break_text_into_lines,
     measure_text_width,
 )
-from portal.lib.english import in_english
+from portal.ui.dates import write_date
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,57 +64,70 @@ class AppointmentDetails:
     changes: int = 0
 
 
-@in_english
 def render_appointment_page(appointment: AppointmentDetails, *, patient: str) -> Sheet:
-    """Render the patient's page; `patient` is the full name."""
+    """Render the patient's page in the current language; `patient` is the full name."""
+    foot = [_("Order %(id)s") % {"id": appointment.order_id}]
+    if appointment.external_id:
+        foot.append(_("Visit %(id)s") % {"id": appointment.external_id})
     sheet = Sheet(
-        title="Your visit",
-        running_head="Your visit, continued",
-        foot=f"Order {appointment.order_id}"
-        f"     Visit {appointment.external_id}".rstrip(),
+        title=_("Your visit"),
+        running_head=_("Your visit, continued"),
+        foot="     ".join(foot),
     )
     sheet.y += 20
-    sheet.write_line("Your visit", size=22, font=BOLD)
+    sheet.write_line(_("Your visit"), size=22, font=BOLD)
     sheet.y += 8
-    sheet.write_paragraph(f"For {patient}" if patient else appointment.lab, size=12)
+    sheet.write_paragraph(
+        _("For %(name)s") % {"name": patient} if patient else appointment.lab, size=12
+    )
     _draw_notices(sheet, appointment)
     _draw_when_and_where(sheet, appointment)
     _draw_points(
         sheet,
-        "Before you come",
+        _("Before you come"),
         _preparation_points(appointment),
         marks=("\N{BULLET}",),
     )
     steps = appointment.guide.steps
     numbers = [f"{number}." for number in range(1, len(steps) + 1)]
-    _draw_points(sheet, "At the visit", steps, marks=numbers)
+    _draw_points(sheet, _("At the visit"), steps, marks=numbers)
     _draw_points(
-        sheet, "After the visit", appointment.guide.after, marks=("\N{BULLET}",)
+        sheet, _("After the visit"), appointment.guide.after, marks=("\N{BULLET}",)
     )
     sheet.y += 12
     sheet.write_paragraph(
-        (
-            f"If you can't come, call {appointment.team} as early as you can to"
-            " reschedule or cancel. In an emergency, call 911."
-        ),
+        _(
+            "If you can't come, call %(team)s as early as you can to reschedule or"
+            " cancel. In an emergency, call 911."
+        )
+        % {"team": appointment.team},
         size=_SIZE,
     )
     return sheet
 
 
 def format_full_local_time(at: datetime) -> str:
-    """Format a moment as `Thursday 19 November 2026, 08:40 MST`."""
-    return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
+    """Format a moment as `Thursday 19 November 2026, 08:40 MST`, in the language."""
+    return write_date(at, "l j F Y, H:i T")
+
+
+def describe_fasting_start(appointment: AppointmentDetails) -> str:
+    """Say when fasting starts, in the language."""
+    since = get_fasting_start(appointment.starts_at)
+    return _("Start fasting on %(day)s at %(time)s.") % {
+        "day": write_date(since, "l j F"),
+        "time": f"{since:%H:%M}",
+    }
 
 
 def _draw_notices(sheet: Sheet, appointment: AppointmentDetails) -> None:
     for text, holds in (
-        ("CANCELLED: do not come to this visit", appointment.is_cancelled),
+        (_("CANCELLED: do not come to this visit"), appointment.is_cancelled),
         (
-            "NOT CONFIRMED YET: wait for confirmation from your clinic",
+            _("NOT CONFIRMED YET: wait for confirmation from your clinic"),
             not appointment.is_confirmed,
         ),
-        ("SANDBOX: not a real visit, do not come", appointment.is_sandbox),
+        (_("SANDBOX: not a real visit, do not come"), appointment.is_sandbox),
     ):
         if holds:
             sheet.draw_notice(text)
@@ -121,10 +136,8 @@ def _draw_notices(sheet: Sheet, appointment: AppointmentDetails) -> None:
 def _preparation_points(appointment: AppointmentDetails) -> tuple[str, ...]:
     if not appointment.is_fasting:
         return appointment.guide.before
-    since = get_fasting_start(appointment.starts_at)
-    fasting = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
     first, *others = appointment.guide.before
-    return (f"{fasting} {first}", *others)
+    return (f"{describe_fasting_start(appointment)} {first}", *others)
 
 
 def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:
@@ -135,7 +148,7 @@ def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:
         f"geo:{appointment.latitude},{appointment.longitude}", size=_QR
     )
     sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
-    caption = "Scan to open a map"
+    caption = _("Scan to open a map")
     sheet.write_line(
         caption,
         x=right + (_QR - measure_text_width(caption, 8)) / 2,
@@ -145,15 +158,19 @@ def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:
     )
     room = WIDTH - _QR - 20
     for label, text, font in (
-        ("When", format_full_local_time(appointment.starts_at), BOLD),
-        ("", f"Until {appointment.ends_at:%H:%M}, local time", REGULAR),
-        ("Where", appointment.place, BOLD),
-        ("", "\n".join(appointment.address), REGULAR),
-        ("Phone", appointment.phone, REGULAR),
-        ("Lab", appointment.lab, REGULAR),
-        ("Visit number", appointment.external_id, BOLD),
+        (_("When"), format_full_local_time(appointment.starts_at), BOLD),
         (
-            "Hours",
+            "",
+            _("Until %(time)s, local time") % {"time": f"{appointment.ends_at:%H:%M}"},
+            REGULAR,
+        ),
+        (_("Where"), appointment.place, BOLD),
+        ("", "\n".join(appointment.address), REGULAR),
+        (_("Phone"), appointment.phone, REGULAR),
+        (_("Lab"), appointment.lab, REGULAR),
+        (_("Visit number"), appointment.external_id, BOLD),
+        (
+            _("Hours"),
             "\n".join(f"{days} {times}" for days, times in appointment.hours),
             REGULAR,
         ),

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from labs.documents.guides import get_fasting_start
+from django.utils.translation import gettext as _
+
+from labs.documents.appointment_sheet import describe_fasting_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,8 +54,8 @@ def write_icalendar_entry(
 
     Moments are UTC, which every calendar shows on its own clock. A visit that was moved
     comes under the same name with a higher number, so that a calendar that has it moves
-    it too. Source: RFC 5545; Ours (spec silent): a reminder a day ahead, and one when
-    fasting begins.
+    it too. Texts are in the current language. Source: RFC 5545; Ours (spec silent): a
+    reminder a day ahead, and one when fasting begins.
     """
     from icalendar import Alarm
 
@@ -70,7 +72,7 @@ def write_icalendar_entry(
         changes=appointment.changes,
         stamp=at,
     )
-    event.add("summary", f"Lab visit, {appointment.place}")
+    event.add("summary", _("Lab visit, %(place)s") % {"place": appointment.place})
     event.add("location", ", ".join((appointment.place, *appointment.address)))
     event.add("geo", (round(appointment.latitude, 6), round(appointment.longitude, 6)))
     event.add("description", _describe_entry(appointment))
@@ -162,25 +164,21 @@ def _get_calendar_status(*, is_cancelled: bool, is_confirmed: bool) -> str:
 
 
 def _describe_entry(appointment: AppointmentDetails) -> str:
+    number, phone = appointment.external_id, appointment.phone
     lines = [
-        f"Local time: {appointment.starts_at:%H:%M %Z}.",
-        f"Visit number: {appointment.external_id}." if appointment.external_id else "",
-        f"Phone: {appointment.phone}." if appointment.phone else "",
-        _fasting_reminder(appointment) if appointment.is_fasting else "",
+        _("Local time: %(time)s.") % {"time": f"{appointment.starts_at:%H:%M %Z}"},
+        _("Visit number: %(number)s.") % {"number": number} if number else "",
+        _("Phone: %(phone)s.") % {"phone": phone} if phone else "",
+        describe_fasting_start(appointment) if appointment.is_fasting else "",
         *appointment.guide.before,
     ]
     return "\n".join(text for text in lines if text)
 
 
-def _fasting_reminder(appointment: AppointmentDetails) -> str:
-    since = get_fasting_start(appointment.starts_at)
-    return f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
-
-
 def _list_alarms(appointment: AppointmentDetails) -> list[tuple[timedelta, str]]:
     if appointment.is_cancelled:
         return []
-    alarms = [(timedelta(days=1), "Your lab visit is tomorrow.")]
+    alarms = [(timedelta(days=1), _("Your lab visit is tomorrow."))]
     if appointment.is_fasting:
-        alarms.append((timedelta(hours=12), "Start fasting now for your lab visit."))
+        alarms.append((timedelta(hours=12), _("Start fasting now for your lab visit.")))
     return alarms

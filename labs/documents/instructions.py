@@ -1,6 +1,7 @@
 """Collection instructions for patients.
 
-They name no patient, so that they can be handed out.
+They name no patient, so that they can be handed out, and are in the language of whoever
+follows them.
 """
 
 from __future__ import annotations
@@ -8,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.utils import translation
+from django.utils.translation import gettext as _
+
 from labs.documents.guides import get_collection_guide
 from labs.documents.sheet import MARGIN, WIDTH, Sheet
 from labs.documents.typeface import BOLD, break_text_into_lines, measure_text_width
 from labs.states.catalogue import CollectionMethod, SampleType
-from portal.lib.english import in_english
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,47 +35,52 @@ class OrderNumbers:
     sample_id: str
 
 
-@in_english
 def render_collection_instructions(
-    panel: LabTest, *, of: OrderNumbers | None = None
+    panel: LabTest, *, language: str, of: OrderNumbers | None = None
 ) -> bytes:
-    """Render the instructions of a panel, or of one order of it."""
+    """Render the instructions of a panel, or of one order of it, in a language."""
+    with translation.override(language):
+        return _render(panel, of)
+
+
+def _render(panel: LabTest, of: OrderNumbers | None) -> bytes:
     method = CollectionMethod.known(panel.method)
     kind = SampleType.known(panel.sample_type)
     guide = get_collection_guide(
         method=panel.method, sample_type=panel.sample_type, fasting=panel.fasting
     )
-    foot = f"Order {of.order_id}" if of else f"Test {panel.pk}"
-    sheet = Sheet(
-        title="Collection instructions",
-        running_head="Collection instructions",
-        foot=foot,
+    foot = (
+        _("Order %(id)s") % {"id": of.order_id}
+        if of
+        else _("Test %(id)s") % {"id": panel.pk}
     )
+    title = _("Collection instructions")
+    sheet = Sheet(title=title, running_head=title, foot=foot)
     sheet.y += 20
-    sheet.write_line("How to take your sample", size=22, font=BOLD)
+    sheet.write_line(_("How to take your sample"), size=22, font=BOLD)
     sheet.y += 8
     sheet.write_paragraph(panel.name, size=12)
     sheet.y += 6
     about = [
-        ("Collection", str(method.label) if method else panel.method),
-        ("Sample", str(kind.label) if kind else panel.sample_type),
-        ("Lab", panel.lab.name),
+        (_("Collection"), str(method.label) if method else panel.method),
+        (_("Sample"), str(kind.label) if kind else panel.sample_type),
+        (_("Lab"), panel.lab.name),
     ]
     if of:
-        about += [("Sample ID", of.sample_id), ("Order", of.order_id)]
+        about += [(_("Sample ID"), of.sample_id), (_("Order"), of.order_id)]
     for label, text in about:
         _write_pair(sheet, label, text)
-    _write_points(sheet, "Before you start", guide.before, marks=("\N{BULLET}",))
+    _write_points(sheet, _("Before you start"), guide.before, marks=("\N{BULLET}",))
     _write_points(
         sheet,
-        "Step by step",
+        _("Step by step"),
         guide.steps,
         marks=[f"{number}." for number in range(1, len(guide.steps) + 1)],
     )
-    _write_points(sheet, "After collection", guide.after, marks=("\N{BULLET}",))
+    _write_points(sheet, _("After collection"), guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
     sheet.write_paragraph(
-        (
+        _(
             "If you feel unwell or can't follow a step, stop and call your clinic. In"
             " an emergency, call 911."
         ),

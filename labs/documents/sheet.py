@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
 from reportlab.lib.pagesizes import LETTER
 from reportlab.pdfgen.canvas import Canvas
 
@@ -70,6 +71,11 @@ class Sheet:
         self.foot = foot
         self.y = MARGIN
         self.has_missing = False
+        # In the language in which the sheet is written, not that of who combines it.
+        self._page_words = _("Page %(number)d of %(count)d")
+        self._missing_words = _(
+            "%(sign)s marks a character that can't be printed; see the order."
+        ) % {"sign": MISSING}
         self._pages: list[list[Callable[[Canvas], None]]] = [[]]
 
     def draw(self, what: Callable[[Canvas], None]) -> None:
@@ -249,7 +255,9 @@ class Sheet:
         ]
         self.ensure_room(22 + max(heights))
         top = self.y + 9
-        for number, ((title, _), block) in enumerate(zip(blocks, laid, strict=True)):
+        for number, ((title, _pairs), block) in enumerate(
+            zip(blocks, laid, strict=True)
+        ):
             x = MARGIN + number * (width + gap)
             self._write_block(title, block, x=x, y=top, width=width, size=size)
         self.y = top + 9 + max(heights)
@@ -275,13 +283,15 @@ class Sheet:
         canvas.setFont(REGULAR, 7.5)
         canvas.drawString(MARGIN, height, replace_unprintable_characters(self.foot))
         canvas.drawRightString(
-            MARGIN + WIDTH, height, f"Page {number} of {len(self._pages)}"
+            MARGIN + WIDTH,
+            height,
+            self._page_words % {"number": number, "count": len(self._pages)},
         )
         if self.has_missing:
             canvas.drawString(
                 MARGIN,
                 height - 10,
-                f"{MISSING} marks a character that can't be printed; see the order.",
+                self._missing_words,
             )
 
     def _write_block(

@@ -144,7 +144,11 @@ class PanelInstructionsPdfView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_test_id: str) -> HttpResponse:
-        return _pdf_response(render_panel_instructions(self.get_panel(lab_test_id)))
+        return _pdf_response(
+            render_panel_instructions(
+                panel=self.get_panel(lab_test_id), tenant=self.tenant
+            )
+        )
 
 
 class ResultPdfQuery(Inputs):

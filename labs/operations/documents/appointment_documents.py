@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.dates import WEEKDAYS as DAY_NAMES
 from django.utils.translation import gettext as _
 
 from labs.documents.appointment_sheet import AppointmentDetails, render_appointment_page
@@ -17,10 +18,11 @@ from labs.operations.documents.order_documents import collect_requisition_conten
 from labs.queries.appointments.service_centers import find_service_center_by_code
 from labs.queries.orders.history import had_requisition_created
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
-from labs.states.service_centers import WEEKDAYS, deserialize_opening_hours
+from labs.states.service_centers import deserialize_opening_hours
 from portal.lib.errors import NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web.links import get_public_host
+from users.operations.users.languages import find_mail_language
 
 if TYPE_CHECKING:
     from labs.models import Appointment, Order
@@ -30,26 +32,32 @@ _UNSURE = {AppointmentStatus.PENDING, AppointmentStatus.RESERVED}
 
 
 def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Document:
-    """Render the patient's sheet: the appointment, then the requisition.
+    """Render the patient's sheet in their language, then the requisition in English.
 
     Without the requisition where it is not made. Raises: visit_without_time (404).
     Source: Issue "Service centers and appointments".
     """
-    details = _appointment_details(order, appointment)
-    sheets = [render_appointment_page(details, patient=_patient_full_name(order))]
+    with translation.override(find_mail_language(order.user)):
+        details = _appointment_details(order, appointment)
+        sheets = [render_appointment_page(details, patient=_patient_full_name(order))]
+        title = _("Your visit")
     if had_requisition_created(order):
         sheets.append(render_requisition(collect_requisition_content(order)))
     name = f"visit-{str(order.pk)[:8]}.pdf"
-    return Document(name, combine_documents_into_pdf(sheets, title="Your visit"))
+    return Document(name, combine_documents_into_pdf(sheets, title=title))
 
 
 def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document:
-    """Render a calendar entry. Raises: visit_without_time (404). Source: RFC 5545."""
-    body = write_icalendar_entry(
-        _appointment_details(order, appointment),
-        host=get_public_host(),
-        at=timezone.now(),
-    )
+    """Render a calendar entry in the patient's language.
+
+    Raises: visit_without_time (404). Source: RFC 5545.
+    """
+    with translation.override(find_mail_language(order.user)):
+        body = write_icalendar_entry(
+            _appointment_details(order, appointment),
+            host=get_public_host(),
+            at=timezone.now(),
+        )
     return Document(f"visit-{str(order.pk)[:8]}.ics", body)
 
 
@@ -59,21 +67,31 @@ def is_fasting_required_for_order(order: Order) -> bool:
 
 
 def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
-    """Return opening hours as text pairs; equal consecutive days are grouped."""
+    """Return opening hours as text pairs; equal consecutive days are grouped.
+
+    Days have the names of the current language.
+    """
     named = [
         (
-            day.capitalize(),
-            ", ".join(f"{span.opens:%H:%M} to {span.closes:%H:%M}" for span in spans),
+            str(DAY_NAMES[number]),
+            ", ".join(
+                _write_span(f"{span.opens:%H:%M}", f"{span.closes:%H:%M}")
+                for span in spans
+            ),
         )
-        for day, spans in zip(WEEKDAYS, hours, strict=True)
+        for number, spans in enumerate(hours)
     ]
     lines = []
     for times, days in groupby(named, key=lambda pair: pair[1]):
         names = [day for day, _times in days]
-        span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
+        span = names[0] if len(names) == 1 else _write_span(names[0], names[-1])
         if times:
             lines.append((span, times))
     return lines
+
+
+def _write_span(first: str, last: str) -> str:
+    return _("%(first)s to %(last)s") % {"first": first, "last": last}
 
 
 def _appointment_details(order: Order, appointment: Appointment) -> AppointmentDetails:

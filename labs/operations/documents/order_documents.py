@@ -29,6 +29,10 @@ from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
 from portal.lib.web.links import build_absolute_url
+from users.operations.users.languages import (
+    find_mail_language,
+    find_patient_language,
+)
 
 if TYPE_CHECKING:
     from datetime import date
@@ -98,7 +102,7 @@ def render_order_specimen_labels(
 
 
 def render_order_instructions(order: Order) -> Document:
-    """Render the collection instructions of an order.
+    """Render the collection instructions of an order, in its patient's language.
 
     Raises: instructions_not_found (404), where its test has none. Source: Contract
     6.16.
@@ -108,25 +112,29 @@ def render_order_instructions(order: Order) -> Document:
     marks = OrderNumbers(order_id=str(order.pk), sample_id=order.sample_id)
     return Document(
         _file_name("instructions", order),
-        render_collection_instructions(panel, of=marks),
+        render_collection_instructions(
+            panel, of=marks, language=find_mail_language(order.user)
+        ),
     )
 
 
-def render_panel_instructions(panel: LabTest) -> Document:
-    """Render the collection instructions of a panel.
+def render_panel_instructions(*, panel: LabTest, tenant: Tenant) -> Document:
+    """Render the collection instructions of a panel, in the language of patients.
 
     Raises: instructions_not_found (404). Source: Contract 6.3.
     """
     _require_has_instructions(panel)
     return Document(
-        f"instructions-{panel.slug}.pdf", render_collection_instructions(panel)
+        f"instructions-{panel.slug}.pdf",
+        render_collection_instructions(panel, language=find_patient_language(tenant)),
     )
 
 
 def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
-    """Render the result report of an order or transaction.
+    """Render the result report of an order or transaction, in English.
 
-    Source: Contract 6.15, 6.16.
+    Source: Contract 6.15, 6.16; Ours: it is the laboratory's report, which is read by
+    other clinicians and their systems.
     """
     order = found.order
     order.tenant = tenant

@@ -256,7 +256,9 @@ def download_panel_instructions(
         raise Http404 from None
     panel = get_lab_test_with_details(tenant=request.tenant, lab_test_id=panel_id)
     try:
-        return build_pdf_response(render_panel_instructions(panel))
+        return build_pdf_response(
+            render_panel_instructions(panel=panel, tenant=request.tenant)
+        )
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return HttpResponseRedirect(page_url(request, "labs:tests"))

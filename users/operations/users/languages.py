@@ -13,6 +13,7 @@ from portal.lib.languages import is_offered_language
 from users.queries import lock_user
 
 if TYPE_CHECKING:
+    from accounts.models import Tenant
     from portal.lib.actor import Actor
     from users.models import User
 
@@ -43,5 +44,12 @@ def set_user_language(*, user: User, actor: Actor, language: str) -> User:
 
 def find_mail_language(user: User) -> str:
     """Return the language of what a user is sent, with their tenant loaded."""
-    language = user.language or user.tenant.patient_language
+    if is_offered_language(user.language):
+        return user.language
+    return find_patient_language(user.tenant)
+
+
+def find_patient_language(tenant: Tenant) -> str:
+    """Return the language of what patients of a team read if they chose none."""
+    language: str = tenant.patient_language
     return language if is_offered_language(language) else "en"

@@ -335,7 +335,7 @@ def test_instructions_are_those_of_the_sample(alice_tenant, method, sample_type,
         has_collection_instructions=True,
     )
 
-    (text,) = pages_of(render_panel_instructions(panel).body)
+    (text,) = pages_of(render_panel_instructions(panel=panel, tenant=alice_tenant).body)
 
     assert says in text
     assert "anything but plain water for 8 to 12 hours" in text
@@ -359,7 +359,7 @@ def test_a_test_without_instructions_has_none(alice_tenant):
     with refused(alice_tenant, "instructions_not_found"):
         render_order_instructions(order)
     with refused(alice_tenant, "instructions_not_found"):
-        render_panel_instructions(order.lab_test)
+        render_panel_instructions(panel=order.lab_test, tenant=order.tenant)
 
 
 def test_a_link_leads_to_the_requisition_and_says_who_came(alice_tenant, clock):
