@@ -6,7 +6,7 @@ from django.db import models
 
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 
 class DeliveryStatus(OpenChoices):
@@ -16,7 +16,7 @@ class DeliveryStatus(OpenChoices):
     HELD = "held", gettext_lazy("On hold while the endpoint is disabled")
     DELIVERED = "delivered", gettext_lazy("Delivered")
     FAILED = "failed", gettext_lazy("Failed after all attempts")
-    DROPPED = "dropped", gettext_lazy("Cancelled")
+    DROPPED = "dropped", pgettext_lazy("delivery", "Cancelled")
 
 
 # A replay moves a finished delivery back to pending; its webhook-id stays (8.6).
@@ -49,7 +49,7 @@ class ReplayStatus(OpenChoices):
     PROBING = "probing", gettext_lazy("Testing one event")
     RUNNING = "running", gettext_lazy("Sending")
     DONE = "done", gettext_lazy("Done")
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    CANCELLED = "cancelled", pgettext_lazy("replay", "Cancelled")
     STOPPED = "stopped", gettext_lazy("Stopped automatically")
 
 

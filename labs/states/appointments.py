@@ -8,7 +8,7 @@ from datetime import timedelta
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 # Ours: a key is shown on a page that people leave open.
 BOOKING_KEY_TTL = timedelta(minutes=15)
@@ -50,8 +50,8 @@ class AppointmentStatus(OpenChoices):
     RESERVED = "reserved", gettext_lazy("Reserved")
     CONFIRMED = "confirmed", gettext_lazy("Confirmed")
     IN_PROGRESS = "in_progress", gettext_lazy("In progress")
-    COMPLETED = "completed", gettext_lazy("Completed")
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    COMPLETED = "completed", pgettext_lazy("visit", "Completed")
+    CANCELLED = "cancelled", pgettext_lazy("visit", "Cancelled")
 
 
 class AppointmentEventStatus(OpenChoices):
@@ -61,8 +61,8 @@ class AppointmentEventStatus(OpenChoices):
     RESERVED = "reserved", gettext_lazy("Reserved")
     SCHEDULED = "scheduled", gettext_lazy("Scheduled")
     IN_PROGRESS = "in_progress", gettext_lazy("In progress")
-    COMPLETED = "completed", gettext_lazy("Completed")
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    COMPLETED = "completed", pgettext_lazy("visit", "Completed")
+    CANCELLED = "cancelled", pgettext_lazy("visit", "Cancelled")
 
 
 _S = AppointmentStatus

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +23,8 @@ class OrderTopLevelStatus(OpenChoices):
     RECEIVED = "received", gettext_lazy("Received")
     COLLECTING_SAMPLE = "collecting_sample", gettext_lazy("Collecting sample")
     SAMPLE_WITH_LAB = "sample_with_lab", gettext_lazy("With the lab")
-    COMPLETED = "completed", gettext_lazy("Completed")
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    COMPLETED = "completed", pgettext_lazy("order", "Completed")
+    CANCELLED = "cancelled", pgettext_lazy("order", "Cancelled")
     FAILED = "failed", gettext_lazy("Failed")
 
 
@@ -93,8 +93,8 @@ class OrderTransactionStatus(OpenChoices):
     """Whether a transaction has open orders (contract 6.10)."""
 
     ACTIVE = "active", gettext_lazy("Active")
-    COMPLETED = "completed", gettext_lazy("Completed")
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")
+    COMPLETED = "completed", pgettext_lazy("order", "Completed")
+    CANCELLED = "cancelled", pgettext_lazy("order", "Cancelled")
 
 
 class UpdateReason(OpenChoices):

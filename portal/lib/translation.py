@@ -15,3 +15,12 @@ def gettext_lazy(text: str) -> str:
     JSON need `str()` around it.
     """
     return cast("str", translation.gettext_lazy(text))
+
+
+def pgettext_lazy(context: str, text: str) -> str:
+    """Mark a text whose words differ by what it is said of, such as an order.
+
+    Source: as gettext_lazy; German cancels an order by another verb than a visit, and
+    other languages by another gender.
+    """
+    return cast("str", translation.pgettext_lazy(context, text))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 
 class Pill(NamedTuple):
@@ -50,7 +50,7 @@ PILLS = {
     "received": Pill("info", "doc", gettext_lazy("Received")),
     "collecting_sample": Pill("info", "drop", gettext_lazy("Collecting sample")),
     "sample_with_lab": Pill("rev", "vial", gettext_lazy("With the lab")),
-    "cancelled": Pill("mute", "ban", gettext_lazy("Cancelled")),
+    "cancelled": Pill("mute", "ban", pgettext_lazy("order", "Cancelled")),
     # What has happened to it last, the last part (contract 6.11)
     "ordered": Pill("info", "doc", gettext_lazy("Ordered")),
     "requisition_created": Pill("info", "doc", gettext_lazy("Requisition ready")),
@@ -113,7 +113,7 @@ PILLS = {
     "waiting": Pill("info", "clock", gettext_lazy("Waiting")),
     "retrying": Pill("warn", "replay", gettext_lazy("Retrying")),
     "held": Pill("mute", "minus", gettext_lazy("Held")),
-    "dropped": Pill("mute", "ban", gettext_lazy("Cancelled")),
+    "dropped": Pill("mute", "ban", pgettext_lazy("delivery", "Cancelled")),
     "archived": Pill("mute", "minus", gettext_lazy("Archived")),
     "expired": Pill("mute", "clock", gettext_lazy("Expired")),
     # Endpoints and replays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
 from portal.lib.database.transitions import Transitions
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 
 class ImportFormat(OpenChoices):
@@ -46,7 +46,7 @@ class ImportStatus(OpenChoices):
         gettext_lazy("Refused"),
     )  # the file is at fault; nothing was stored
     FAILED = "failed", gettext_lazy("Failed")  # we are; parts may be stored
-    CANCELLED = "cancelled", gettext_lazy("Cancelled")  # parts may be stored
+    CANCELLED = "cancelled", pgettext_lazy("import", "Cancelled")  # parts may be stored
 
     @property
     def is_open(self) -> bool:

@@ -14,7 +14,7 @@ from accounts.webhooks.models import Attempt, Delivery, Event, ReplayItem
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib.choices import OpenChoices
 from portal.lib.database.sorting import sort_as_asked
-from portal.lib.translation import gettext_lazy
+from portal.lib.translation import gettext_lazy, pgettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ class Outcome(OpenChoices):
     WAITING = "waiting", gettext_lazy("Waiting for the first attempt")
     FAILED = "failed", gettext_lazy("Failed")
     HELD = "held", gettext_lazy("On hold")
-    DROPPED = "dropped", gettext_lazy("Cancelled")
+    DROPPED = "dropped", pgettext_lazy("delivery", "Cancelled")
     MISSED = "missed", gettext_lazy("Missed: failed, on hold, cancelled or retrying")
 
 
