@@ -23,6 +23,7 @@ from labs.queries.production import offers_home_visits
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.jobs.liveness import is_worker_alive
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,7 +61,7 @@ def read_lab_tests(tenant: Tenant) -> GoLiveResult:
     """Count the panels that can be ordered, or say what there is in their place."""
     panels = LabTest.objects.for_tenant(tenant).exclude(status=LabTestStatus.INACTIVE)
     if count := panels.orderable().count():
-        return GoLiveResult("orderable", {"count": f"{count:,}"})
+        return GoLiveResult("orderable", {"count": format_number(count)})
     if not list_labs(tenant=tenant):
         return GoLiveResult("no_catalogue")
     if names := _join(panels.values_list("name", flat=True)):
@@ -134,7 +135,9 @@ def read_service_centers(tenant: Tenant) -> GoLiveResult:
         return GoLiveResult("no_walk_in")
     labs = {account.lab_id for account in _list_active_accounts(tenant)}
     count = ServiceCenter.objects.filter(lab__in=labs, is_active=True).count()
-    return GoLiveResult("imported" if count else "missing", {"count": f"{count:,}"})
+    return GoLiveResult(
+        "imported" if count else "missing", {"count": format_number(count)}
+    )
 
 
 def read_home_visits(tenant: Tenant) -> GoLiveResult:
@@ -160,7 +163,7 @@ def read_kit_stock(tenant: Tenant) -> GoLiveResult:
     if low := [each.panel.name for each in levels if each.is_low]:
         return GoLiveResult("low", {"panels": _join(low)})
     count = sum(each.stock.count for each in levels if each.stock)
-    return GoLiveResult("enough", {"count": f"{count:,}"})
+    return GoLiveResult("enough", {"count": format_number(count)})
 
 
 def read_critical_results(tenant: Tenant) -> GoLiveResult:
@@ -179,8 +182,8 @@ def read_critical_results(tenant: Tenant) -> GoLiveResult:
         return GoLiveResult("nobody")
     if not tenant.critical_result_notification_email:
         minutes = tenant.critical_result_limit_minutes
-        return GoLiveResult("no_address", {"minutes": f"{minutes:,}"})
-    return GoLiveResult("ready", {"count": f"{len(able):,}"})
+        return GoLiveResult("no_address", {"minutes": format_number(minutes)})
+    return GoLiveResult("ready", {"count": format_number(len(able))})
 
 
 def _list_active_accounts(tenant: Tenant) -> list[LabAccount]:

@@ -1,6 +1,10 @@
-"""Numbers as people write them in their language, for prose alone.
+"""Numbers as people write them in their language, and measured values as anybody reads.
 
-Values of results never pass here: they stay as reported.
+One rule (docs/reference/decisions.md): a count follows the language (format_number). A
+measured value that we work out has a decimal point in every language. Its thousands are
+parted by a comma in English and by a narrow space elsewhere (format_measured), where
+1,234 or 1.234 could be read as one and a bit. Values of results pass neither: they stay
+as reported. Files for machines have English headings and plain digits.
 """
 
 from __future__ import annotations
@@ -25,6 +29,22 @@ def format_number(number: float, *, decimals: int = 0) -> str:
     thousands, decimal = _SIGNS.get(get_language() or "en", _ENGLISH)
     text = f"{number:,.{decimals}f}" if decimals else f"{number:,}"
     return text.translate({ord(","): thousands, ord("."): decimal})
+
+
+def format_measured(value: float, *, decimals: int = 2) -> str:
+    """Write 8430.256 as 8,430.26, and as 8 430.26 in a language other than English.
+
+    `decimals` is how many at most.
+    """
+    rounded = round(value, decimals)
+    return part_thousands(
+        f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,}"
+    )
+
+
+def part_thousands(text: str) -> str:
+    """Part the thousands of a measured value, given with commas, for the language."""
+    return text if (get_language() or "en") == "en" else text.replace(",", "\u202f")
 
 
 def format_percent(share: float) -> str:

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from portal.ui.chart_notes import ChartNote, draw_chart_notes
 from portal.ui.dates import write_date
+from portal.ui.numbers import part_thousands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -416,7 +417,9 @@ def _number(value: float) -> str:
     rounded = round(value, 6)
     if abs(rounded) >= 1_000_000:
         return f"{rounded / 1_000_000:g}m"
-    return f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:g}"
+    return part_thousands(
+        f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:g}"
+    )
 
 
 def _n(number: float) -> str:

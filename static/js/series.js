@@ -80,7 +80,11 @@ function show(plot, at) {
   shape(plot, "sr-here", { x1: x, x2: x, y1: 0, y2: height - 22 });
   const lines = found.map(({ curve, point: [, value, low, high, own] }) => {
     // Values stand as the page's tables write them: never with a decimal comma.
-    const shown = (number) => number.toLocaleString("en");
+    const thin = document.documentElement.lang !== "en";
+    const shown = (number) => {
+      const text = number.toLocaleString("en");
+      return thin ? text.replaceAll(",", "\u202f") : text;
+    };
     const point = { name: own ?? curve.name, unit: curve.unit, value: shown(value) };
     return low < high
       ? pageText("chart_point_range", { ...point, low: shown(low), high: shown(high) })

@@ -22,6 +22,7 @@ from accounts.queries.tenants import known_tenants
 from accounts.states import SCOPES, Environment, scopes_allow_access
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -350,7 +351,7 @@ def _validate_rules(
         raise DomainError(
             "calls_per_minute_out_of_range",
             _("Enter a whole number from 1 to %(most)s calls per minute.")
-            % {"most": f"{CALLS_PER_MINUTE_MAX:,}"},
+            % {"most": format_number(CALLS_PER_MINUTE_MAX)},
             "calls_per_minute",
         )
     ends = rules.expires_at

@@ -15,6 +15,7 @@ from accounts.queries.retention import EVENTS, list_retention_settings
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,8 +136,8 @@ def _describe_bounds(least: int, most: int | None) -> str:
     if most is None:
         return ngettext(
             "Enter at least %(least)s day.", "Enter at least %(least)s days.", least
-        ) % {"least": f"{least:,}"}
+        ) % {"least": format_number(least)}
     return _("Enter a number of days from %(least)s to %(most)s.") % {
-        "least": f"{least:,}",
-        "most": f"{most:,}",
+        "least": format_number(least),
+        "most": format_number(most),
     }

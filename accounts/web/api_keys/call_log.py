@@ -45,6 +45,7 @@ from portal.lib.web.views import (
     render_page,
 )
 from portal.ui.charts import draw_hourly_delivery_outcomes
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -190,9 +191,9 @@ def _draw_hours(hours: Sequence[HourOfCalls]) -> str:
         )
         % {
             "hours": len(hours),
-            "fine": f"{fine:,}",
-            "refused": f"{refused:,}",
-            "faults": f"{faults:,}",
+            "fine": format_number(fine),
+            "refused": format_number(refused),
+            "faults": format_number(faults),
         },
     )
 

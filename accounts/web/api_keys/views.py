@@ -48,6 +48,7 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
 from portal.ui.charts import draw_sparkline
 from portal.ui.dates import write_date
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,8 +90,8 @@ class KeyRow:
     def spark(self) -> SafeString:
         """Draw the calls of the last seven days as a line."""
         summary = _("Highest in a day: %(most)s. Last day: %(last)s.") % {
-            "most": f"{max(self.calls):,}",
-            "last": f"{self.calls[-1]:,}",
+            "most": format_number(max(self.calls)),
+            "last": format_number(self.calls[-1]),
         }
         return draw_sparkline(self.calls, says=summary)
 

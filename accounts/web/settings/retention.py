@@ -27,6 +27,7 @@ from accounts.web.sign_in.step_up import require_confirmed_identity
 from portal.lib.database.retention import COUNTED_UP_TO
 from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser, render_page
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -132,11 +133,11 @@ def _render(
 def _describe_limits(setting: RetentionSetting) -> str:
     description, usual = setting.data_class.says, setting.data_class.usual_days
     most = setting.data_class.most_days
-    least = f"{setting.least:,}"
+    least = format_number(setting.least)
     if most is not None:
         bounds = _("From %(least)s to %(most)s days.") % {
             "least": least,
-            "most": f"{most:,}",
+            "most": format_number(most),
         }
     else:
         bounds = ngettext(
@@ -148,6 +149,7 @@ def _describe_limits(setting: RetentionSetting) -> str:
     hints.append(
         _("Leave empty to keep it until the user is deleted.")
         if usual is None
-        else _("Leave empty for the default: %(days)s days.") % {"days": f"{usual:,}"}
+        else _("Leave empty for the default: %(days)s days.")
+        % {"days": format_number(usual)}
     )
     return " ".join(hints)

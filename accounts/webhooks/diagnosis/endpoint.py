@@ -22,6 +22,7 @@ from accounts.webhooks.diagnosis.patterns import (
 )
 from accounts.webhooks.diagnosis.situation import Diagnosis, Situation, Try
 from accounts.webhooks.states import DeliveryFault, DisabledBy
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ def diagnose_webhook_endpoint(situation: Situation) -> Diagnosis:
                 "The last %(number)s attempts succeeded.",
                 len(tries),
             )
-            % {"number": f"{len(tries):,}"},
+            % {"number": format_number(len(tries))},
         )
     since_success = list_leading_failures(tries)
     if not since_success:
@@ -92,7 +93,7 @@ def _stored(missed: int) -> str:
         "%(number)s event is on hold. Resume the endpoint to replay it.",
         "%(number)s events are on hold. Resume the endpoint to replay them.",
         missed,
-    ) % {"number": f"{missed:,}"}
+    ) % {"number": format_number(missed)}
 
 
 def _mixed(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
@@ -108,7 +109,7 @@ def _mixed(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
                 "%(number)s missed events can be replayed.",
                 situation.missed,
             )
-            % {"number": f"{situation.missed:,}"}
+            % {"number": format_number(situation.missed)}
             if situation.missed
             else _("Failed deliveries are retried automatically.")
         )
@@ -122,7 +123,7 @@ def _mixed(situation: Situation, failed: Sequence[Try]) -> Diagnosis:
                 len(failed),
             )
             % {
-                "number": f"{len(failed):,}",
+                "number": format_number(len(failed)),
                 "cause": describe_most_common_cause(failed),
             }
             + f" {after}",

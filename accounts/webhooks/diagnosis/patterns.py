@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.webhooks.diagnosis.situation import Diagnosis, Situation, Try
 from accounts.webhooks.states import DeliveryFault
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,4 +116,4 @@ def describe_most_common_cause(failed: Sequence[Try]) -> str:
 def _size(size: int) -> str:
     if size < _KILOBYTE:
         return _("%(number)d bytes") % {"number": size}
-    return _("%(number)s KB") % {"number": f"{size / _KILOBYTE:,.0f}"}
+    return _("%(number)s KB") % {"number": format_number(round(size / _KILOBYTE))}

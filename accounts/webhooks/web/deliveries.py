@@ -60,6 +60,7 @@ from portal.lib.web.views import (
     render_page,
 )
 from portal.ui.charts import draw_hourly_delivery_outcomes
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -307,9 +308,9 @@ def _hours_say(delivered: int, retried: int, failed: int) -> str:
         " %(retried)s retried, %(failed)s failed or on hold"
     ) % {
         "hours": HOURS,
-        "delivered": f"{delivered:,}",
-        "retried": f"{retried:,}",
-        "failed": f"{failed:,}",
+        "delivered": format_number(delivered),
+        "retried": format_number(retried),
+        "failed": format_number(failed),
     }
 
 

@@ -15,6 +15,7 @@ from accounts.webhooks.queries.health import (
 )
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.web.views import page_url
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
@@ -46,7 +47,7 @@ def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:
                 % {
                     "name": get_endpoint_display_name(endpoint),
                     "host": get_endpoint_host(endpoint),
-                    "number": f"{missed:,}",
+                    "number": format_number(missed),
                 },
                 url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
                 status="disabled" if is_off else "failing",

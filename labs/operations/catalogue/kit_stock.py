@@ -15,6 +15,7 @@ from labs.models import KitStock, LabTest, OrderEvent
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import ORDER_STATUSES, split_order_status
 from portal.lib.errors import DomainError, NotFound
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,8 @@ def _set_panel_stock(tenant: Tenant, actor: Actor, change: KitStockChange) -> No
     if not (0 <= change.count <= KITS_MAX and 0 <= change.warn_below <= KITS_MAX):
         raise DomainError(
             "kit_stock_invalid",
-            _("Enter a number of kits from 0 to %(most)s.") % {"most": f"{KITS_MAX:,}"},
+            _("Enter a number of kits from 0 to %(most)s.")
+            % {"most": format_number(KITS_MAX)},
             "count",
         )
     stocks = KitStock.objects.for_tenant(tenant)

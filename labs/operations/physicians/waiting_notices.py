@@ -109,7 +109,7 @@ def _build_event(
             "%(number)s order waits for your approval.",
             "%(number)s orders wait for your approval.",
             number,
-            {"number": f"{number:,}"},
+            {"number": str(number)},
         ),
         path=reverse("labs:approvals", args=[tenant.team.slug, tenant.environment]),
         only_for_id=physician.member_id,

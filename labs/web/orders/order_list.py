@@ -37,6 +37,7 @@ from labs.web.orders.filters import (
 from labs.web.orders.overview import get_attention_order_count
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, render_page
+from portal.ui.numbers import format_number
 from portal.ui.pills import find_status_pill
 from users.queries.users.users import user_overview
 
@@ -198,8 +199,8 @@ def _build_tabs(
 
 def _format_count(number: int) -> str:
     if number > COUNTED_UP_TO:
-        return f"{COUNTED_UP_TO:,}+"
-    return f"{number:,}"
+        return f"{format_number(COUNTED_UP_TO)}+"
+    return format_number(number)
 
 
 def _build_filter_choices(

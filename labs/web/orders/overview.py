@@ -43,6 +43,7 @@ from labs.states.turnaround import is_sample_drawn_or_at_lab
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url
 from portal.ui.charts import draw_segmented_bar
+from portal.ui.numbers import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -231,5 +232,5 @@ def _orders_url(request: TenantRequest, tab: WorkState) -> str:
 def _format_count(number: int) -> str:
     over = number > COUNTED_UP_TO
     if over:
-        return _("%(count)s or more") % {"count": f"{COUNTED_UP_TO:,}"}
-    return f"{number:,}"
+        return _("%(count)s or more") % {"count": format_number(COUNTED_UP_TO)}
+    return format_number(number)

@@ -24,6 +24,7 @@ from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import render_page
 from portal.ui.beside_chart import DayNote, LifePoint, draw_beside_chart
+from portal.ui.numbers import part_thousands
 from portal.ui.trend_chart import TrendMark
 from users.analysis.metric_history import read_metric_history
 from users.queries.data.annotations import list_annotations, number_annotations
@@ -316,7 +317,7 @@ def _build_row(
         pill=build_interpretation_pill(
             result.interpretation, is_above=result.is_above, is_below=result.is_below
         ),
-        median=f"{median(before):,.4g}" if before else "",
+        median=part_thousands(f"{median(before):,.4g}") if before else "",
         days=len(before),
         annotations=tuple(
             each

@@ -18,6 +18,7 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from portal.lib.web.views import page_url
+from portal.ui.numbers import format_number
 from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,
@@ -127,7 +128,7 @@ def _read_tile(request: TenantRequest) -> Tile:
         number=min(number, COUNTED_UP_TO),
         unit=_("or more") if number > COUNTED_UP_TO else "",
         url=f"{page_url(request, 'reports:list')}?tab=completed",
-        detail=_("%(n)s uploaded in 7 days") % {"n": f"{week:,}"},
+        detail=_("%(n)s uploaded in 7 days") % {"n": format_number(week)},
         trend=tuple(uploads.get(day, 0) for day in reversed(days)),
         trend_says=_("Reports uploaded per day, last %(days)d days")
         % {"days": TREND_DAYS},

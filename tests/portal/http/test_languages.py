@@ -19,7 +19,7 @@ from accounts.operations.notices import (
 from accounts.states import NoticeKind
 from portal.lib.sentences import StoredPlural
 from portal.ui.dates import write_date
-from portal.ui.numbers import format_number, format_percent
+from portal.ui.numbers import format_measured, format_number, format_percent
 from tests.factories.clinical import make_chart
 from tests.jobs import empty_queue, queued
 
@@ -159,6 +159,24 @@ def test_a_notice_is_kept_in_english_and_mailed_in_the_language_of_each(
     [spanish] = [each for each in mail.outbox if each.to == [alice.email]]
     assert notice.words == "2 users"
     assert "Alice Health" in spanish.body
+
+
+def test_a_measured_value_is_never_mistaken_for_another():
+    written = {}
+    for language in ("en", "de", "es", "fr", "pt-br"):
+        with translation.override(language):
+            written[language] = [
+                format_measured(value) for value in (12.5, 1234, 8430.256, 0.1)
+            ]
+
+    thin = ["12.5", "1\u202f234", "8\u202f430.26", "0.1"]
+    assert written == {
+        "en": ["12.5", "1,234", "8,430.26", "0.1"],
+        "de": thin,
+        "es": thin,
+        "fr": thin,
+        "pt-br": thin,
+    }
 
 
 def test_dates_and_numbers_of_prose_are_the_language_s():

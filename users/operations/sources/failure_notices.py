@@ -79,7 +79,7 @@ def _build_notice_event(
             "%(source)s failed for %(number)s users. Send them links to connect it"
             " again.",
             users,
-            {"source": find_provider(provider).name, "number": f"{users:,}"},
+            {"source": find_provider(provider).name, "number": str(users)},
         ),
         path=f"{place}?{query}",
     )

@@ -82,7 +82,7 @@ def _build_notice_event(
             silent.users,
             {
                 "source": find_provider(silent.provider).name,
-                "number": f"{silent.users:,}",
+                "number": str(silent.users),
             },
         ),
         path=f"{place}?{query}",

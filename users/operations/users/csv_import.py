@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit.entries import record_change
 from portal.lib.errors import DomainError, Invalid
 from portal.lib.periods import list_time_zones
+from portal.ui.numbers import format_number
 from users.models import User
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.users.users import (
@@ -279,7 +280,7 @@ def _check_row_count(file: BinaryIO, rows_max: int | None) -> None:
         raise UserFileInvalid(
             "file_too_long",
             _("The file contains %(number)s users; the limit is %(limit)s.")
-            % {"number": f"{rows:,}", "limit": f"{rows_max:,}"},
+            % {"number": format_number(rows), "limit": format_number(rows_max)},
         )
 
 

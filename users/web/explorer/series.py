@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from portal.lib.languages import write_within_sentence
+from portal.ui.numbers import format_measured
+from portal.ui.numbers import format_number as format_count
 from portal.ui.pills import format_wire_value_as_words
 from portal.ui.series_chart import Curve, Lane, Mark, Stay
 from users.analysis.explorer import Form, Resolution, SampleRequest, read_chart_points
@@ -146,7 +148,9 @@ class ShownSeries:
         if not values:
             if not self.rows:
                 return _("No data")
-            return _("%(number)s in this range") % {"number": f"{len(self.rows):,}"}
+            return _("%(number)s in this range") % {
+                "number": format_count(len(self.rows))
+            }
         if self.adds_up and not self.is_samples:
             total = sum(row.value or 0 for row in values)
             return _("%(total)s in total") % {"total": format_number(total)}
@@ -238,8 +242,7 @@ def format_number(value: float | None) -> str:
     """Format a value for people."""
     if value is None:
         return ""
-    rounded = round(value, 2)
-    return f"{rounded:,.0f}" if rounded == int(rounded) else f"{rounded:,}"
+    return format_measured(value)
 
 
 def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from portal.ui.numbers import format_number
 from users.queries.data.freshness import find_latest_summaries, find_summary_extents
 from users.store.extents import count_samples_by_series
 from users.wearables.timeseries import TIMESERIES, Group
@@ -37,8 +38,8 @@ class Leaf:
     def count(self) -> str:
         """Return the number, exact up to COUNTED_UP_TO."""
         if self.number >= COUNTED_UP_TO:
-            return f"{COUNTED_UP_TO:,}+"
-        return f"{self.number:,}"
+            return f"{format_number(COUNTED_UP_TO)}+"
+        return format_number(self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from django.utils.translation import pgettext
 from portal.lib.translation import gettext_lazy
 from portal.ui.body_charts import format_duration
 from portal.ui.mini_chart import draw_mini_chart
+from portal.ui.numbers import part_thousands
 from users.analysis.recent_metrics import GLUCOSE, USUAL_DAYS, Reduction
 from users.wearables.providers import find_provider
 
@@ -48,11 +49,11 @@ class CardPlan:
 
 
 def _whole(value: float) -> str:
-    return f"{round(value):,}"
+    return part_thousands(f"{round(value):,}")
 
 
 def _tenth(value: float) -> str:
-    return f"{value:,.1f}"
+    return part_thousands(f"{value:,.1f}")
 
 
 MEASURES = {

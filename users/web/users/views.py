@@ -16,6 +16,7 @@ from accounts.states import Area
 from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
+from portal.lib.english import in_english
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, page_url, render_page
 from users.queries import (
@@ -36,7 +37,7 @@ from users.web.columns import build_users_columns
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date, datetime
 
     from django.http import HttpResponse
@@ -139,7 +140,7 @@ def download_user_list(request: TenantRequest) -> HttpResponse:
     )
     return build_csv_download(
         name="users",
-        columns=(*_COLUMNS, *(column.words.lower() for column, _ in counted)),
+        columns=(*_COLUMNS, *_name_columns(counted)),
         rows=(
             (
                 *_cells(user, page.sources[user.id], last_data.get(user.id)),
@@ -148,6 +149,12 @@ def download_user_list(request: TenantRequest) -> HttpResponse:
             for user in page.users
         ),
     )
+
+
+@in_english
+def _name_columns(counted: Sequence[tuple[Column, Any]]) -> list[str]:
+    """Name columns of a file for machines: in English for every reader."""
+    return [str(column.words).lower() for column, _counts in counted]
 
 
 @require_GET
