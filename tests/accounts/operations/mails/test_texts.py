@@ -202,7 +202,9 @@ def test_a_test_goes_to_the_member_alone_and_not_without_end(alice_tenant, alice
     first = mail.outbox[0]
     assert first.subject.startswith("[Test] ")
     assert "11 mai 2026, 10:00 UTC" in first.body
-    assert [part.mimetype for part in first.alternatives] == ["text/html"]
+    assert [part.get_content_type() for part in first.message().walk()] == [
+        *("multipart/alternative", "text/plain", "text/html")
+    ]
     assert [verb for verb, *_ in audited(alice_tenant)] == (
         ["send_test_mail"] * (TESTS_AN_HOUR + 1)
     )
