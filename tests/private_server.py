@@ -111,6 +111,9 @@ class PrivateServer:
         self._process.wait()
         wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
 
+    def pid(self) -> int:
+        return self._process.pid
+
     def has_ended(self) -> bool:
         """Whether it ended by itself."""
         return self._process.poll() is not None

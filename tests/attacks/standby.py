@@ -86,7 +86,7 @@ class ReplicatedServer(PrivateServer):
 
     def _tell(self, setting: str) -> None:
         with self.connect("postgres", "postgres") as opened:
-            opened.execute(setting)  # type: ignore[call-overload]  # one of ours
+            opened.execute(setting)
             opened.execute("SELECT pg_reload_conf()")
 
     def _is_followed(self) -> bool:
