@@ -19,6 +19,9 @@ from reports.models import (
     UnmatchedDocument,
 )
 from reports.states import DocumentStatus, ParsingJobStatus
+from users.queries.numbers import find_records_by_number
+from users.queries.users.by_part import list_keys_by_part_of_id
+from users.states import NumberedKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 # The overview counts up to here: its numbers are renewed again and again.
 COUNTED_UP_TO = 10_000
+_FOUND_BY_ID = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +47,15 @@ class AttentionNumbers:
 
 @dataclass(frozen=True, slots=True)
 class JobFilters:
-    """Filters of the list of jobs; an empty one means all."""
+    """Filters of the list of jobs; an empty one means all.
+
+    `text` is part of a report's ID or of either ID of its user.
+    """
 
     statuses: tuple[str, ...] = ()
     user_uuid: UUID | None = None
+    created_from: datetime | None = None
+    text: str = ""
 
 
 def get_parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
@@ -66,6 +75,17 @@ def list_parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuery
         rows = rows.in_status(list(filters.statuses))
     if filters.user_uuid:
         rows = rows.of_user(filters.user_uuid)
+    if filters.created_from:
+        rows = rows.filter(created_at__gte=filters.created_from)
+    if filters.text:
+        ids = find_records_by_number(
+            tenant=tenant,
+            kind=NumberedKind.REPORT,
+            text=filters.text,
+            limit=_FOUND_BY_ID,
+        )
+        users = list_keys_by_part_of_id(tenant=tenant, text=filters.text)
+        rows = rows.filter(Q(pk__in=ids) | Q(user_id__in=users))
     return rows.select_related("user").order_by("-created_at", "id")
 
 

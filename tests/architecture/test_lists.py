@@ -1,4 +1,7 @@
-"""Every list with columns: a head for each cell, whatever is hidden or sorted by."""
+"""Every list with columns: a head for each cell, whatever is hidden or sorted by.
+
+Filters look alike: a search field and chips.
+"""
 
 from __future__ import annotations
 
@@ -34,24 +37,41 @@ DECLARED = {
 
 
 class Tables(HTMLParser):
-    """The cells of each row, and the sorted heads, of the tables of a page."""
+    """The cells of each row, and the sorted heads, of the tables of a page.
+
+    `fields` are those of its filters, but for what is searched, kept or ticked.
+    """
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self.fields: list[str] = []
+        self.is_in_filters = False
         self.tables: list[list[int]] = []
         self.sorted: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "form":
+            self.is_in_filters = given.get("class") == "filters"
+        elif (
+            self.is_in_filters
+            and tag in {"select", "input"}
+            and given.get("type", "") not in {"search", "hidden"}
+        ):
+            self.fields.append(given.get("name") or tag)
         if tag == "table":
             self.tables.append([])
         elif tag == "tr" and self.tables:
             self.tables[-1].append(0)
         elif tag in {"td", "th"} and self.tables:
-            cell = dict(attrs)
-            self.tables[-1][-1] += int(cell.get("colspan") or 1)
-            if "aria-sort" in cell:
-                self.sorted.append(cell["aria-sort"])
+            self.tables[-1][-1] += int(given.get("colspan") or 1)
+            if "aria-sort" in given:
+                self.sorted.append(given["aria-sort"])
+
+    def handle_endtag(self, tag):
+        if tag == "form":
+            self.is_in_filters = False
 
 
 def find_lists(client, samples):  # noqa: F811
@@ -76,9 +96,10 @@ def test_every_list_has_a_cell_for_each_head(alice, alice_web, samples):  # noqa
         for changed in ((), every):
             alice.changed_columns = {declared.key: list(changed)}
             alice.save(update_fields=["changed_columns"])
-            text = alice_web.get(path).content.decode()
-            for rows in Tables(text).tables[:1]:
+            page = Tables(alice_web.get(path).content.decode())
+            for rows in page.tables[:1]:
                 assert len(set(rows)) == 1, (path, changed, rows)
+            assert page.fields == [], (path, page.fields)
     assert found == DECLARED.keys()
 
 

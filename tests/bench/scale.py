@@ -107,7 +107,8 @@ def fill_results(tenant: Any) -> None:
             " clia_number, reported_at, created_at, actor_kind, actor_label)"
             " SELECT tenant_id, id, 1, true, 'final', false, interpretation, false,"
             " '', '', updated_at, updated_at, 'system', '' FROM labs_order"
-            " WHERE tenant_id = %s AND interpretation <> ''",
+            " WHERE tenant_id = %s AND interpretation <> '' AND NOT EXISTS ("
+            "SELECT FROM labs_resultversion v WHERE v.order_id = labs_order.id)",
             [tenant.pk],
         )
         cursor.execute(
@@ -119,7 +120,9 @@ def fill_results(tenant: Any) -> None:
             " SELECT tenant_id, id, n, 'Marker ' || n, 'marker-' || n, 'numeric',"
             " (60 + n)::text, 60 + n, 'mg/dL', reported_at, false, '', '65-99', 65,"
             " 99, 'normal', '', '2345-7', 'glucose', n::text, '', '', '', '[]'"
-            " FROM labs_resultversion, generate_series(1, %s) n WHERE tenant_id = %s",
+            " FROM labs_resultversion, generate_series(1, %s) n WHERE tenant_id = %s"
+            " AND NOT EXISTS (SELECT FROM labs_result r"
+            " WHERE r.version_id = labs_resultversion.id)",
             [RESULTS_PER_ORDER, tenant.pk],
         )
 

@@ -38,6 +38,7 @@ from labs.web.columns import LAB_ACCOUNTS
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
+from portal.ui.filters import FilterBar, ListFilter, build_choices
 
 if TYPE_CHECKING:
     from django import forms
@@ -67,6 +68,7 @@ def show_lab_accounts(request: TenantRequest) -> HttpResponse:
     filters = AccountFilterForm(request.GET).filters
     accounts = list_organisation_lab_accounts(tenant=request.tenant, filters=filters)
     columns = read_list_columns(request, LAB_ACCOUNTS)
+    labs = list_labs(tenant=request.tenant)
     return render_page(
         request,
         "labs/lab_accounts.html",
@@ -74,11 +76,32 @@ def show_lab_accounts(request: TenantRequest) -> HttpResponse:
         rows=columns.sort_rows(
             _build_account_row(account, request) for account in accounts
         ),
-        asked=filters,
+        bar=FilterBar(
+            (
+                ListFilter(
+                    "lab",
+                    _("Lab"),
+                    filters.lab_slug,
+                    build_choices((lab.slug, lab.name) for lab in labs),
+                ),
+                ListFilter(
+                    "status",
+                    _("Status"),
+                    filters.status,
+                    build_choices(LabAccountStatus.offered()),
+                ),
+                ListFilter(
+                    "state",
+                    _("State"),
+                    filters.state,
+                    tuple((state, state) for state in sorted(US_STATES)),
+                ),
+            ),
+            text=filters.text,
+            label=_("Search lab accounts"),
+            placeholder=_("Name or number"),
+        ),
         is_filtered=filters != AccountFilters(),
-        statuses=LabAccountStatus.offered(),
-        labs=list_labs(tenant=request.tenant),
-        states=sorted(US_STATES),
         section="lab_accounts",
     )
 

@@ -33,12 +33,15 @@ from labs.web.columns import LAB_TESTS, MARKERS
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
+from portal.ui.filters import FilterBar, ListFilter, build_choices
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
-    from labs.models import LabTest
+    from labs.models import Lab, LabTest
 
 BACK_WORDS = gettext_lazy("Tests and markers")
 PAGE_SIZE = 50
@@ -68,6 +71,7 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
         sort=columns.order_by.removeprefix("-"),
         descending=columns.order_by.startswith("-"),
     )
+    labs = list_labs(tenant=request.tenant)
     page = entered.get("page") or 1
     found = list_lab_tests_page(
         tenant=request.tenant, filters=filters, page=page, size=PAGE_SIZE
@@ -81,10 +85,27 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
         pager=pager,
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,
-        statuses=LabTestStatus.offered(),
-        methods=CollectionMethod.offered(),
-        labs=list_labs(tenant=request.tenant),
-        given=entered,
+        labs=labs,
+        bar=FilterBar(
+            (
+                _build_lab_filter(labs, entered),
+                ListFilter(
+                    "collection",
+                    _("Collection"),
+                    filters.method,
+                    build_choices(CollectionMethod.offered()),
+                ),
+                ListFilter(
+                    "status",
+                    _("Status"),
+                    filters.status,
+                    build_choices(LabTestStatus.offered()),
+                ),
+            ),
+            text=filters.name,
+            label=_("Search lab tests"),
+            placeholder=_("Part of a name"),
+        ),
         is_filtered=any(entered.values()),
         section="lab_tests",
     )
@@ -95,6 +116,7 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
 def show_marker_list(request: TenantRequest) -> HttpResponse:
     columns = read_list_columns(request, MARKERS)
     filters = _read_filters(request)
+    labs = list_labs(tenant=request.tenant)
     page = filters.get("page") or 1
     found = list_markers_page(
         tenant=request.tenant,
@@ -116,8 +138,13 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
         pager=pager,
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,
-        labs=list_labs(tenant=request.tenant),
-        given=filters,
+        labs=labs,
+        bar=FilterBar(
+            (_build_lab_filter(labs, filters),),
+            text=filters.get("q", ""),
+            label=_("Search markers"),
+            placeholder=_("Marker, lab or LOINC code"),
+        ),
         section="lab_tests",
     )
 
@@ -161,6 +188,11 @@ def restore_panel(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     else:
         messages.success(request, _("%(test)s restored.") % {"test": panel.name})
     return redirect_browser(request, page_url(request, "labs:tests"))
+
+
+def _build_lab_filter(labs: Sequence[Lab], given: dict[str, Any]) -> ListFilter:
+    choices = build_choices((lab.slug, lab.name) for lab in labs)
+    return ListFilter("lab", _("Lab"), given.get("lab", ""), choices)
 
 
 def _read_filters(request: TenantRequest) -> dict[str, Any]:

@@ -21,6 +21,14 @@ from labs.queries.results.trends import (
     list_result_trends_of_user,
 )
 from labs.states.orders import Interpretation
+from labs.web.results.filters import (
+    KEPT,
+    SHOWN,
+    UNREVIEWED,
+    ResultFilters,
+    build_result_filter_bar,
+    read_result_filters,
+)
 from labs.web.results.rows import (
     ABNORMAL,
     build_interpretation_pill,
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
-    from django.http import HttpResponse, QueryDict
+    from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
     from accounts.web.requests import TenantRequest
@@ -48,8 +56,6 @@ if TYPE_CHECKING:
 
 # Ours: the days to choose from, newest first.
 _DAYS_AT_MOST = 60
-_SHOWN = {"abnormal": ABNORMAL, "critical": (Interpretation.CRITICAL,)}
-_UNREVIEWED = "unreviewed"
 # The most urgent first.
 _URGENCY = {Interpretation.CRITICAL: 0, Interpretation.ABNORMAL: 1}
 
@@ -79,32 +85,15 @@ class UserResultRow:
 
 @dataclass(frozen=True, slots=True)
 class UserResultGroup:
-    """Markers of one panel or report; `origin` says when it was taken and where."""
+    """Markers of one panel or report; `origin` says when it was taken and where.
+
+    `seen` is its order and version while they are unreviewed, else "".
+    """
 
     name: str
     origin: str
     rows: list[UserResultRow]
-
-
-@dataclass(frozen=True, slots=True)
-class ResultFilters:
-    """What is asked for; `of_day` and `with_day` are the days compared.
-
-    Without `of_day` the newest of each marker is shown, without `with_day` it is
-    compared with the one before.
-    """
-
-    text: str
-    show: str
-    lab: str
-    panel: str
-    of_day: date | None
-    with_day: date | None
-
-    @property
-    def narrows(self) -> bool:
-        """Return whether anything is filtered."""
-        return bool(self.text or self.show or self.lab or self.panel)
+    seen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +109,7 @@ class UserResults:
     @property
     def seen(self) -> list[str]:
         """Return each order and version shown that is unreviewed, as order:version."""
-        shown = [row.shown for row in self.rows if not row.shown.is_reviewed]
-        return sorted({f"{each.order_id}:{each.version}" for each in shown})
+        return sorted({seen for row in self.rows if (seen := _name_seen(row))})
 
 
 @require_GET
@@ -139,7 +127,7 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
 def render_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     """Return the page, or to htmx its results alone; the caller has asked for rights.
 
-    The first result that is left to review takes the focus of the button that went.
+    The first order that is left to review takes the focus of the button that went.
     """
     overview = find_user(request, user_id)
     user_uuid = overview.user.uuid
@@ -159,8 +147,15 @@ def render_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         (row for row in rows if row.shown.interpretation in ABNORMAL), key=_rank
     )
     groups = _group([row for row in rows if row.shown.interpretation not in ABNORMAL])
-    listed = (*off, *(row for group in groups for row in group.rows))
-    unreviewed = [row.trend.measure for row in listed if not row.shown.is_reviewed]
+    # Each order has one button: in the heading of its panel, or else of what is off.
+    in_groups = [group.seen for group in groups if group.seen]
+    of_off = {seen: row for row in off if (seen := _name_seen(row))}
+    alone = [
+        (seen, row.shown.panel, _name(_day_of(row.shown)))
+        for seen, row in of_off.items()
+        if seen not in in_groups
+    ]
+    unreviewed = [*(seen for seen, *_rest in alone), *in_groups]
     return render_page(
         request,
         "labs/user_results.html",
@@ -173,14 +168,23 @@ def render_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         days=found.days,
         seen=found.seen,
         may_review=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        panels=sorted({row.shown.panel for row in every if row.shown.panel}),
-        labs=sorted({row.shown.lab for row in every if row.shown.lab}),
+        bar=build_result_filter_bar(
+            found.filters,
+            labs={row.shown.lab for row in found.every},
+            panels={row.shown.panel for row in found.every},
+        ),
+        kept=[
+            (name, value)
+            for name, value in request.GET.items()
+            if value and name in KEPT
+        ],
         counts=_count(every),
         has_results=bool(trends),
         unsigned=count_values_waiting_for_signature(
             tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
         ),
         off=off,
+        off_unreviewed=alone,
         groups=groups,
         focused=unreviewed[0] if unreviewed and request.method == "POST" else "",
     )
@@ -197,7 +201,7 @@ def list_user_results(request: TenantRequest, user_uuid: UUID) -> UserResults:
         tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
     )
     days = _list_days(trends.values())
-    filters = _read_filters(request.GET, days)
+    filters = read_result_filters(request.GET, days)
     waiting = list_orders_with_open_alert(tenant=request.tenant, user_uuid=user_uuid)
     every = [
         row
@@ -210,19 +214,6 @@ def list_user_results(request: TenantRequest, user_uuid: UUID) -> UserResults:
         days=days,
         every=every,
         rows=[row for row in every if _fits(row, filters)],
-    )
-
-
-def _read_filters(query: QueryDict, days: Sequence[date]) -> ResultFilters:
-    known = {day.isoformat(): day for day in days}
-    show = query.get("show", "")
-    return ResultFilters(
-        text=query.get("q", "").strip()[:80],
-        show=show if show in {*_SHOWN, _UNREVIEWED} else "",
-        lab=query.get("lab", "")[:200],
-        panel=query.get("panel", "")[:200],
-        of_day=known.get(query.get("day", "")),
-        with_day=known.get(query.get("with", "")),
     )
 
 
@@ -308,9 +299,9 @@ def _draw_sparkline(trend: Trend) -> SafeString:
 
 
 def _fits(row: UserResultRow, filters: ResultFilters) -> bool:
-    if filters.show == _UNREVIEWED and row.shown.is_reviewed:
+    if filters.show == UNREVIEWED and row.shown.is_reviewed:
         return False
-    kinds = _SHOWN.get(filters.show)
+    kinds = SHOWN.get(filters.show)
     if kinds and row.shown.interpretation not in kinds:
         return False
     if filters.panel and row.shown.panel != filters.panel:
@@ -346,6 +337,7 @@ def _group(rows: Sequence[UserResultRow]) -> list[UserResultGroup]:
                 name=shown.panel or _("Uploaded report"),
                 origin=", ".join(filter(None, (shown.lab, _name(_day_of(shown))))),
                 rows=members,
+                seen=_name_seen(members[0]),
             )
         )
     return groups
@@ -363,7 +355,7 @@ def _count(rows: Sequence[UserResultRow]) -> list[tuple[str, str, int]]:
             sum(one == Interpretation.CRITICAL for one in found),
         ),
         (
-            _UNREVIEWED,
+            UNREVIEWED,
             _("Unreviewed"),
             sum(not row.shown.is_reviewed for row in rows),
         ),
@@ -373,6 +365,12 @@ def _count(rows: Sequence[UserResultRow]) -> list[tuple[str, str, int]]:
 def _list_days(trends: Iterable[Trend]) -> list[date]:
     days = {_day_of(point.result) for trend in trends for point in trend.points}
     return sorted(days, reverse=True)[:_DAYS_AT_MOST]
+
+
+def _name_seen(row: UserResultRow) -> str:
+    """Return order:version of an unreviewed result; "" of a reviewed one."""
+    shown = row.shown
+    return "" if shown.is_reviewed else f"{shown.order_id}:{shown.version}"
 
 
 def _day_of(result: MarkerResult) -> date:

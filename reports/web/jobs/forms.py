@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.lib.translation import gettext_lazy
+from portal.ui.filters import FilterBar, ListFilter, build_choices
 from reports.operations.jobs.submission import MAX_BYTES, ReportPart
 from reports.states import ParsingJobStatus
 
@@ -41,11 +44,24 @@ TAB_LABELS = {
 }
 
 
+# Days back from today, today among them.
+PERIODS = {"today": 1, "7d": 7, "30d": 30, "90d": 90}
+PERIOD_WORDS = {
+    "today": gettext_lazy("Today"),
+    "7d": gettext_lazy("Last 7 days"),
+    "30d": gettext_lazy("Last 30 days"),
+    "90d": gettext_lazy("Last 90 days"),
+}
+
+
 class ReportFilterForm(forms.Form):
     """The list's query string; an invalid value counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
     user = forms.CharField(required=False, max_length=255, strip=False)
+    q = forms.CharField(required=False, max_length=255)
+    status = forms.ChoiceField(required=False, choices=ParsingJobStatus.offered)
+    uploaded = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
         required=False, coerce=int, choices=[(size, "") for size in PAGE_SIZES]
@@ -54,10 +70,13 @@ class ReportFilterForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class ReportFilters:
-    """Validated filters of the list."""
+    """Validated filters of the list; a status that its tab has not is no filter."""
 
     tab: str
     user: str
+    text: str
+    status: str
+    uploaded: str
     offset: int
     limit: int
 
@@ -67,17 +86,58 @@ class ReportFilters:
         form = ReportFilterForm(query)
         form.is_valid()
         cleaned = form.cleaned_data
+        tab = cleaned.get("tab") or "all"
+        status = cleaned.get("status", "")
         return cls(
-            tab=cleaned.get("tab") or "all",
+            tab=tab,
             user=cleaned.get("user", ""),
+            text=cleaned.get("q", ""),
+            status=status if not TABS[tab] or status in TABS[tab] else "",
+            uploaded=cleaned.get("uploaded", ""),
             offset=cleaned.get("offset") or 0,
             limit=cleaned.get("limit") or DEFAULT_PAGE_SIZE,
         )
 
     @property
     def statuses(self) -> tuple[str, ...]:
-        """The statuses of the tab; none means all."""
-        return TABS[self.tab]
+        """The status, or those of the tab; none means all."""
+        return (self.status,) if self.status else TABS[self.tab]
+
+    @property
+    def created_from(self) -> datetime | None:
+        """When the chosen period begins, in the reader's zone."""
+        if not self.uploaded:
+            return None
+        first = timezone.localdate() - timedelta(days=PERIODS[self.uploaded] - 1)
+        return timezone.make_aware(datetime.combine(first, time()))
+
+    @property
+    def bar(self) -> FilterBar:
+        """The search field and filters, as they are set."""
+        statuses = [
+            pair
+            for pair in ParsingJobStatus.offered()
+            if not TABS[self.tab] or pair[0] in TABS[self.tab]
+        ]
+        by_status = ListFilter(
+            "status", _("Status"), self.status, build_choices(statuses)
+        )
+        user = ListFilter("user", _("User"), self.user, ())
+        return FilterBar(
+            (
+                *([by_status] if len(statuses) > 1 else []),
+                ListFilter(
+                    "uploaded",
+                    _("Uploaded"),
+                    self.uploaded,
+                    build_choices(PERIOD_WORDS.items()),
+                ),
+                *([user] if self.user else []),
+            ),
+            text=self.text,
+            label=_("Search reports"),
+            placeholder=_("Report, user or client user ID"),
+        )
 
 
 class FilesInput(forms.ClearableFileInput):

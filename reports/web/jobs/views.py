@@ -95,6 +95,8 @@ def list_reports(request: TenantRequest) -> HttpResponse:
             filters=JobFilters(
                 statuses=filters.statuses,
                 user_uuid=owner.user.uuid if owner else None,
+                created_from=filters.created_from,
+                text=filters.text,
             ),
         )
         total = found.count()
@@ -113,6 +115,7 @@ def list_reports(request: TenantRequest) -> HttpResponse:
         "reports/list.html",
         fragment="reports/_table.html",
         filters=filters,
+        bar=filters.bar,
         columns=columns,
         is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         views=views,

@@ -23,6 +23,7 @@ from portal.lib.database.sorting import SORTED_UP_TO, sort_as_asked
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
+from portal.ui.filters import DayFilter, FilterBar, ListFilter, build_choices
 from reports.operations.review.reviews import (
     claim_review,
     release_review,
@@ -58,7 +59,6 @@ _TAB_WORDS = {
 
 
 _BAND_WORDS = {
-    "": gettext_lazy("Any"),
     "low": gettext_lazy("Below 60%"),
     "fair": gettext_lazy("60–89%"),
     "high": gettext_lazy("90% or more"),
@@ -69,31 +69,11 @@ class QueueForm(forms.Form):
     """The queue's query string; an invalid value counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
-    lab = forms.CharField(
-        required=False,
-        max_length=100,
-        label=gettext_lazy("Lab"),
-        widget=forms.TextInput(attrs={"class": "input input--sm"}),
-    )
-    collected = forms.DateField(
-        required=False,
-        label=gettext_lazy("Collected on"),
-        widget=forms.DateInput(
-            attrs={"type": "date", "class": "input input--sm"}, format="%Y-%m-%d"
-        ),
-    )
-    band = forms.ChoiceField(
-        required=False,
-        label=gettext_lazy("Lowest confidence"),
-        choices=list(_BAND_WORDS.items()),
-        widget=forms.Select(attrs={"class": "select select--sm"}),
-    )
-    source = forms.CharField(
-        required=False, max_length=100, label=gettext_lazy("Sent by")
-    )
-    attention = forms.BooleanField(
-        required=False, label=gettext_lazy("Needs attention")
-    )
+    lab = forms.CharField(required=False, max_length=100)
+    collected = forms.DateField(required=False)
+    band = forms.ChoiceField(required=False, choices=list(_BAND_WORDS.items()))
+    source = forms.CharField(required=False, max_length=100)
+    attention = forms.BooleanField(required=False)
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
 
 
@@ -116,9 +96,6 @@ def list_reviews(request: TenantRequest) -> HttpResponse:
     form.is_valid()
     cleaned = form.cleaned_data
     sources = list_senders_of_open_reports(tenant=request.tenant)
-    form.fields["source"].widget = forms.Select(
-        attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
-    )
     filters = TabFilters(
         tab=cleaned.get("tab") or "open",
         member=request.actor.key,
@@ -151,12 +128,11 @@ def list_reviews(request: TenantRequest) -> HttpResponse:
         "reports/review/queue.html",
         fragment="reports/review/_queue.html",
         section="reviews",
-        form=form,
+        bar=_build_filter_bar(filters, sources),
         columns=columns,
         is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         filters=filters,
         is_filtered=filters.narrows,
-        sources=sources,
         public_url=settings.PUBLIC_URL,
         tabs=[(tab, _TAB_WORDS[tab], counts[tab]) for tab in TABS],
         rows=[_row(request, review, numbers.get(review.pk, 0)) for review in reviews],
@@ -245,6 +221,30 @@ def parse_review_id_or_404(text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise Http404 from None
+
+
+def _build_filter_bar(filters: TabFilters, sources: list[tuple[str, str]]) -> FilterBar:
+    attention = "on" if filters.needs_attention else ""
+    sent_by = ListFilter("source", _("Sent by"), filters.source, tuple(sources))
+    return FilterBar(
+        (
+            ListFilter(
+                "attention", _("Needs attention"), attention, (("on", _("yes")),)
+            ),
+            ListFilter(
+                "band",
+                _("Lowest confidence"),
+                filters.band,
+                build_choices(_BAND_WORDS.items()),
+            ),
+            DayFilter("collected", _("Collected on"), filters.collected),
+            *([sent_by] if sources else []),
+        ),
+        text=filters.lab,
+        label=_("Search reviews by lab"),
+        placeholder=_("Part of a lab's name"),
+        parameter="lab",
+    )
 
 
 def _row(request: TenantRequest, review: Review, rows: int) -> QueueRow:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from http import HTTPStatus
 
 import pytest
@@ -7,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.states import Role
@@ -144,6 +146,33 @@ def test_the_list_is_filtered_and_paged(alice_web, dana, query, statuses):
         ("completed", "Completed", 1),
         ("failed", "Failed", 1),
     ]
+
+
+def test_the_list_is_searched_and_narrowed(alice_web, alice_tenant, dana):
+    other = make_user(tenant=alice_tenant, client_user_id="mbr_omar")
+    failed = make_parsing_job(user=dana, status="failed")
+    waiting = make_parsing_job(user=other, status="pending_review")
+    day = timezone.now() - timedelta(days=40)
+    ParsingJob.objects.for_tenant(alice_tenant).filter(pk=failed.pk).update(
+        created_at=day
+    )
+
+    def find(query):
+        page = alice_web.get(f"{LIST}?{query}")
+        return [job.pk for job in page.context["jobs"]]
+
+    assert find("q=R_DAN") == [failed.pk]
+    assert find(f"q={str(waiting.pk)[9:23]}") == [waiting.pk]
+    assert find("q=nobody-at-all") == []
+    assert find("status=failed") == [failed.pk]
+    assert find("tab=open&status=failed") == [waiting.pk]  # not of that tab
+    assert find("uploaded=30d") == [waiting.pk]
+    assert find("uploaded=90d&q=mbr&status=failed") == [failed.pk]
+    html = alice_web.get(f"{LIST}?tab=open&uploaded=30d&offset=50").content.decode()
+    assert 'href="?tab=open&amp;uploaded=30d&amp;status=started"' in html
+    assert 'href="?tab=open" aria-label="Remove the uploaded filter"' in html
+    assert '<input type="hidden" name="uploaded" value="30d">' in html
+    assert 'name="offset"' not in html
 
 
 def test_the_tab_of_all_is_the_list_without_a_view_to_save(alice_web, dana):
