@@ -2,7 +2,8 @@
 
 A list adopts them with its ListColumns among `lists` of its app's pages, with
 `read_list_columns` in its view, and with components/columns.html and
-components/columns_head.html in its page.
+components/columns_head.html in its page. Its filters are a FilterBar
+(portal.ui.filters) that `{% filter_bar %}` draws.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ def filter_bar(context: Context, bar: FilterBar) -> dict[str, Any]:
     """
     query: QueryDict = context["request"].GET
     given = {
-        name: value for name, value in query.items() if value and name not in _PLACES
+        name: str(value)
+        for name, value in query.items()
+        if value and name not in _PLACES
     }
     chips = []
     for each in bar.filters:

@@ -36,7 +36,7 @@ from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
 from portal.ui.filters import FilterBar, ListFilter, build_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from django.http import HttpResponse
 
@@ -190,7 +190,7 @@ def restore_panel(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     return redirect_browser(request, page_url(request, "labs:tests"))
 
 
-def _build_lab_filter(labs: Sequence[Lab], given: dict[str, Any]) -> ListFilter:
+def _build_lab_filter(labs: Iterable[Lab], given: dict[str, Any]) -> ListFilter:
     choices = build_choices((lab.slug, lab.name) for lab in labs)
     return ListFilter("lab", _("Lab"), given.get("lab", ""), choices)
 

@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 
 
 class SourceRow(NamedTuple):
-    """A live connection of a user, by slug."""
+    """A live connection of a user, by slug.
+
+    `error_type` is read for the dashboard's lists alone.
+    """
 
     provider: str
     status: str
     created_on: datetime
+    error_type: str = ""
 
 
 class ProviderUse(NamedTuple):
@@ -45,7 +49,8 @@ def list_connections_by_user(
     sources: dict[int, list[SourceRow]] = {key: [] for key in keys}
     if keys:
         found = rows.fetch_rows(
-            "SELECT user_id, provider, status, created_on FROM users_connection"
+            "SELECT user_id, provider, status, created_on, error_type"
+            " FROM users_connection"
             " WHERE tenant_id = %s AND user_id = ANY(%s) AND disconnected_at IS NULL"
             " ORDER BY id",
             [tenant.pk, keys],

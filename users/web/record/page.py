@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.declarations.user_record import RecordSpan
 from accounts.operations.audit.entries import record_read
+from accounts.queries.readers import list_latest_readers_of_user
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.periods import find_time_zone_by_name
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from users.analysis.recent_metrics import MetricSpan
     from users.queries import UserOverview
 
+# Ours: who read lately is shown on the page, the rest in the access log.
+READERS_OF = timedelta(days=30)
+READERS_AT_MOST = 5
+
 
 @require_GET
 @require_right(Area.USERS)
@@ -58,6 +63,17 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
     """
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     user = overview.user
+    # Before the page's own reads are recorded.
+    readers = (
+        list_latest_readers_of_user(
+            tenant=request.tenant,
+            user_uuid=user.uuid,
+            since=timezone.now() - READERS_OF,
+            limit=READERS_AT_MOST,
+        )
+        if request.rights.allow(Area.AUDIT)
+        else []
+    )
     # A birth date is a patient detail: shown when asked for, to those with the right.
     show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
         Area.PATIENT_DETAILS
@@ -114,6 +130,7 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
         overview,
         {
             "user": True,
+            "audit": bool(readers),
             "summaries": bool(metrics),
             "timeseries": bool(readings),
             "annotations": bool(annotations),
@@ -139,6 +156,7 @@ def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
         show_birth_date=show_birth_date,
         sources=[build_source_row(connection) for connection in overview.connections],
         phones=list_phone_health(user=user),
+        readers=readers,
         silent=list_overdue_data_rows(list_usual_data_intervals(user=user)),
     )
 

@@ -32,6 +32,7 @@ from users.states import (
     Silence,
     ZoneRegion,
 )
+from users.states.connections import explain_connection_status
 from users.wearables.providers import KNOWN, find_provider
 from users.web.columns import build_users_columns
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
@@ -89,7 +90,10 @@ def show_user_list(request: TenantRequest) -> HttpResponse:
         users=[
             (
                 user,
-                [find_provider(source.provider) for source in page.sources[user.id]],
+                [
+                    (find_provider(source.provider), _explain_fault(source))
+                    for source in page.sources[user.id]
+                ],
                 last_data.get(user.id),
                 _numbers(user, counted),
             )
@@ -227,6 +231,14 @@ def _numbers(
     user: UserRow, counted: list[tuple[Column, Mapping[int, int]]]
 ) -> list[tuple[str, int]]:
     return [(column.words, numbers.get(user.id, 0)) for column, numbers in counted]
+
+
+def _explain_fault(source: SourceRow) -> str:
+    """Return why a source is in error; "" for one that is not."""
+    if source.status != ConnectionStatus.ERROR:
+        return ""
+    condition = explain_connection_status(source.status, error_type=source.error_type)
+    return condition.sentence
 
 
 def _cells(

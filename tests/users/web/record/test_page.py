@@ -10,7 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEntry
+from accounts.operations.audit.entries import record_read
 from accounts.states import Role
+from portal.lib.actor import Actor, ActorKind
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.reports import make_parsed, make_parsed_result, make_parsing_job
 from tests.factories.results import (
@@ -178,6 +180,7 @@ def test_a_user_s_page_shows_what_happened_in_the_last_month(
         "orders",
         "result_trends",
         "user",
+        "audit",
         "summaries",
         "timeseries",
     ]
@@ -256,6 +259,47 @@ def test_a_cycle_is_read_when_it_is_opened_and_audited(alice_web, alice_tenant, 
     assert card.facts == [("Ovulation test", "Positive 29 Jun")]
     assert card.chart.count("mi-line") == 1
     assert subjects(alice_tenant, before)[-1] == "menstrual_cycle"
+
+
+def test_who_read_lately_is_on_the_page(
+    alice_web, alice_team, alice_tenant, user, time_machine
+):
+    other = make_user(tenant=alice_tenant, client_user_id="mbr_other")
+    noor = make_member(team=alice_team, email="noor@assay.example")
+    noor.name = "Noor Haddad"
+    noor.save(update_fields=["name"])
+
+    def read(actor, of=user, days=0):
+        time_machine.move_to(NOW - timedelta(days=days), tick=False)
+        record_read(
+            tenant=alice_tenant,
+            actor=actor,
+            subject="summaries",
+            subject_id=of.uuid,
+            user_uuid=of.uuid,
+        )
+
+    read(Actor(ActorKind.MEMBER, "gone", "gone@assay.example"), days=31)
+    for days in (3, 2):
+        read(Actor(ActorKind.MEMBER, str(noor.pk), noor.email), days=days)
+    read(Actor(ActorKind.API_KEY, "key-1", "Data warehouse"), days=1)
+    read(Actor(ActorKind.API_KEY, "key-2", "Elsewhere"), of=other)
+    read(Actor.system("a job"))
+    before = last_entry(alice_tenant)
+
+    page = alice_web.get(f"{LIST}{user.uuid}/")
+
+    assert [(each.label, each.name, each.at) for each in page.context["readers"]] == [
+        ("Data warehouse", "", NOW - timedelta(days=1)),
+        ("noor@assay.example", "Noor Haddad", NOW - timedelta(days=2)),
+    ]
+    assert "audit" in subjects(alice_tenant, before)
+    clinician = Client()
+    clinician.force_login(make_member(team=alice_team, roles=[Role.CLINICIAN]))
+    before = last_entry(alice_tenant)
+    unseen = clinician.get(f"{LIST}{user.uuid}/")
+    assert (unseen.status_code, unseen.context["readers"]) == (200, [])
+    assert "audit" not in subjects(alice_tenant, before)
 
 
 def test_glucose_is_a_card_beside_what_is_usual(alice_web, user):

@@ -344,6 +344,7 @@ def test_a_birth_date_is_hidden_until_asked_for(alice_web, alice_tenant, dana):
     assert [subject for subject, _, _ in reads(alice_tenant)] == [
         "user",
         "user",
+        "audit",
         "fallback_birth_date",
     ]
 
