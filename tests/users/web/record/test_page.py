@@ -180,7 +180,6 @@ def test_a_user_s_page_shows_what_happened_in_the_last_month(
         "orders",
         "result_trends",
         "user",
-        "audit",
         "summaries",
         "timeseries",
     ]
