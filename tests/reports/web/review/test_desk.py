@@ -160,9 +160,13 @@ def test_the_queue_is_narrowed_by_sender_and_by_its_least_sure_row(nora, user):
     ]
     assert listed(source="api_key 12") == [low]
     assert listed(source="api_key 13", band="sure") == [low, high]
-    assert '<option value="api_key 12">Intake</option>' in (
+    assert '<a href="?source=api_key+12">Intake</a>' in (
         nora.web.get(QUEUE).content.decode()
     )
+    set_ = nora.web.get(QUEUE, {"attention": "on", "lab": "x", "tab": "mine"})
+    assert set_.context["bar"].is_set
+    assert 'name="attention" value="on"' in set_.content.decode()
+    assert 'href="?tab=mine">Clear filters' in set_.content.decode()
 
 
 def test_an_empty_queue_says_how_to_fill_it(nora, alice_team):
