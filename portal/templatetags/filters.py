@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import template
 
-from portal.ui.filters import DayFilter
+from portal.ui.filters import DayFilter, ListFilter
 
 if TYPE_CHECKING:
     from django.http import QueryDict
@@ -26,7 +26,7 @@ _LOOKS = ("tab", "sort", "limit", "day", "with")
 def filter_bar(context: Context, bar: FilterBar) -> dict[str, Any]:
     """Render the search field and the filters of a list, each as a chip.
 
-    A chip that is unset opens a menu or sets its only choice; one that is set shows it
+    A chip that is unset opens a menu, or sets a switch; one that is set shows it
     and a link that removes it.
     """
     query: QueryDict = context["request"].GET
@@ -40,12 +40,13 @@ def filter_bar(context: Context, bar: FilterBar) -> dict[str, Any]:
         others = [pair for pair in given.items() if pair[0] != each.parameter]
         is_day = isinstance(each, DayFilter)
         choices = () if isinstance(each, DayFilter) else each.choices
+        is_switch = isinstance(each, ListFilter) and each.is_switch
         chips.append(
             {
                 "each": each,
                 "menu": f"m-filter-{each.parameter}",
                 "is_day": is_day,
-                "is_switch": len(choices) == 1,
+                "is_switch": is_switch,
                 "links": [
                     (_link(query, {**dict(others), each.parameter: value}), words)
                     for value, words in choices

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 class ListFilter:
     """A filter of a list, as a chip; `parameter` names it in the query string.
 
-    `choices` are values with their words, in the order of its menu. One that has a
-    single choice is set by its chip, without a menu. `value` is set, "" for none.
+    `choices` are values with their words, in the order of its menu. A switch has one,
+    which its chip sets without a menu. `value` is set, "" for none.
     """
 
     parameter: str
     words: str
     value: str
     choices: tuple[tuple[str, str], ...]
+    is_switch: bool = False
 
     @property
     def value_words(self) -> str:

@@ -229,7 +229,11 @@ def _build_filter_bar(filters: TabFilters, sources: list[tuple[str, str]]) -> Fi
     return FilterBar(
         (
             ListFilter(
-                "attention", _("Needs attention"), attention, (("on", _("yes")),)
+                "attention",
+                _("Needs attention"),
+                attention,
+                (("on", _("yes")),),
+                is_switch=True,
             ),
             ListFilter(
                 "band",
