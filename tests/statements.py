@@ -8,6 +8,8 @@ from unittest.mock import patch
 
 import psycopg
 
+from portal.lib.database.prepared import PreparedStatement
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,5 +24,14 @@ def count_statements() -> Iterator[list[str]]:
         sent.append(query.decode() if isinstance(query, bytes) else str(query))
         return execute(self, query, *args, **options)
 
-    with patch.object(psycopg.Cursor, "execute", collect):
+    run = PreparedStatement._run
+
+    def collect_prepared(self: Any, values: Any) -> Any:
+        sent.append(self.sql.decode())
+        return run(self, values)
+
+    with (
+        patch.object(psycopg.Cursor, "execute", collect),
+        patch.object(PreparedStatement, "_run", collect_prepared),
+    ):
         yield sent

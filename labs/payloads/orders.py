@@ -27,6 +27,7 @@ from labs.states.orders import (
     OrderTransactionStatus,
     split_order_status,
 )
+from portal.lib.database.instances import find_kept_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -247,7 +248,8 @@ def build_order_event(event: OrderEvent) -> OrderEventAnswer:
 
 def list_order_events(order: Order) -> list[OrderEvent]:
     """List an order's events in order, using loaded ones."""
-    return list(order.events.all())
+    kept = find_kept_rows(order, "events")
+    return list(order.events.all() if kept is None else kept)
 
 
 def get_transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
@@ -270,8 +272,10 @@ def get_transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
 
 
 def _build_transaction(order: Order) -> TransactionInOrder:
+    kept: Sequence[Order] | None = find_kept_rows(order.transaction, "orders")
     orders = sorted(
-        order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
+        order.transaction.orders.all() if kept is None else kept,
+        key=lambda one: (one.created_at, one.pk),
     )
     return {
         "id": order.transaction_id,

@@ -6,6 +6,7 @@ A status is `{top}.{method}.{low}`.
 from __future__ import annotations
 
 from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from labs.states.catalogue import CollectionMethod
@@ -277,6 +278,7 @@ def build_order_status(method: str, low: str) -> str:
     return f"{_TOP_OF[known, low]}.{known}.{low}"
 
 
+@lru_cache(maxsize=256)
 def split_order_status(status: str) -> StatusParts:
     """Split a status into its parts, even an unknown one."""
     top, _, rest = status.partition(".")

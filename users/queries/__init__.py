@@ -36,19 +36,21 @@ from users.queries.users.by_part import (
     find_users_by_part_of_id,
     list_users_by_uuid,
 )
+from users.queries.users.one_user import (
+    UserRow,
+    UserWithSources,
+    find_user,
+    find_user_by_client_user_id,
+)
 from users.queries.users.users import (
     COUNTED_UP_TO,
     SORTS,
     UserOverview,
     UserPage,
-    UserRow,
-    UserWithSources,
     count_live_users,
     count_new_users_per_day,
     count_users_by_connection_status,
     find_live_user,
-    find_user,
-    find_user_by_client_user_id,
     latest_user_info,
     list_users_page,
     live_user,

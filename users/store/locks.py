@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from portal.lib.database import rows
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.errors import NotFound
+
+_LOCK = PreparedStatement(
+    "lock_samples_of_user",
+    "SELECT 1 FROM users_user WHERE id = $1 FOR NO KEY UPDATE",
+)
 
 
 def lock_samples_of_user(user_id: int) -> None:
@@ -13,8 +18,5 @@ def lock_samples_of_user(user_id: int) -> None:
 
     Batches, packing, retention and erasure take it before they touch a sample.
     """
-    found = rows.fetch_rows(
-        "SELECT 1 FROM users_user WHERE id = %s FOR NO KEY UPDATE", [user_id]
-    )
-    if not found:
+    if not _LOCK.fetch_rows((str(user_id),)):
         raise NotFound("not_found", _("User not found."))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
-from portal.lib.database import rows
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.web.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 
 # By hand: through the ORM it would cost more than the rest of a small API read.
-_INSERT = (
-    b"INSERT INTO accounts_auditentry (tenant_id, at, verb, subject, subject_id,"
-    b" user_uuid, actor_kind, actor_key, actor_label, address, changes, request_id)"
-    b" VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_INSERT = PreparedStatement(
+    "record_change",
+    "INSERT INTO accounts_auditentry (tenant_id, at, verb, subject, subject_id,"
+    " user_uuid, actor_kind, actor_key, actor_label, address, changes, request_id)"
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
 )
 
 
@@ -42,24 +43,22 @@ def record_change(
     details give the names alone, as `{"fields": [...]}`. Source: Ours (architecture
     2.6): append-only, so that nothing in it can be taken back.
     """
-    with rows.open_database_cursor() as opened:
-        opened.execute(
-            _INSERT,
-            (
-                tenant.pk,
-                timezone.now(),
-                verb,
-                subject,
-                str(subject_id),
-                user_uuid,
-                str(actor.kind),
-                actor.key,
-                actor.label,
-                actor.address,
-                Jsonb(changes or {}),
-                get_current_request_id(),
-            ),
+    _INSERT.execute(
+        (
+            str(tenant.pk),
+            timezone.now().isoformat(),
+            verb,
+            subject,
+            str(subject_id),
+            None if user_uuid is None else str(user_uuid),
+            str(actor.kind),
+            actor.key,
+            actor.label,
+            actor.address,
+            json.dumps(changes) if changes else "{}",
+            get_current_request_id(),
         )
+    )
 
 
 def record_team_change(

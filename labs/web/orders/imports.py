@@ -31,7 +31,7 @@ from labs.web.orders.action_forms import (
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
-from users.queries.users.users import find_user_by_client_user_id
+from users.queries.users.one_user import find_user_by_client_user_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

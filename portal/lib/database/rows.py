@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import Cursor
-from psycopg.adapt import Dumper
+from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.rows import TupleRow, tuple_row
 
@@ -25,6 +26,9 @@ from portal.lib.database.slow_queries import WatchedCursor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from psycopg.abc import Buffer
+
+_JSONB_OID = 3802
 # Where PostgreSQL's clock starts.
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -48,10 +52,22 @@ class _PackedArrayDumper(Dumper):
         return obj.data
 
 
+class _JsonbLoader(Loader):
+    """Decode `jsonb` as the API does, in a tenth of the time that `json` takes."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> Any:
+        return orjson.loads(bytes(data)[1:])  # after the format's version, 1
+
+
 def open_database_cursor() -> Cursor[TupleRow]:
     """Open a psycopg cursor in Django's transaction, results as tuples."""
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
+    adapters = wrapper.connection.adapters
+    if adapters.get_loader(_JSONB_OID, Format.BINARY) is not _JsonbLoader:
+        adapters.register_loader("jsonb", _JsonbLoader)
     kind = WatchedCursor if settings.SLOW_QUERY_MS else Cursor
     return kind(wrapper.connection, row_factory=tuple_row)
 

@@ -30,7 +30,7 @@ class WatchedCursor(Cursor[TupleRow]):
         try:
             return super().execute(query, *args, **options)
         finally:
-            _judge(query, began)
+            log_if_slow(query, began)
 
 
 def log_slow_queries() -> None:
@@ -50,10 +50,11 @@ def _timed(
     try:
         return execute(query, params, many, context)
     finally:
-        _judge(query, began)
+        log_if_slow(query, began)
 
 
-def _judge(query: Any, began: float) -> None:
+def log_if_slow(query: Any, began: float) -> None:
+    """Log a statement that began then (time.perf_counter) if it took long."""
     ms = (time.perf_counter() - began) * 1000
     if ms < settings.SLOW_QUERY_MS:
         return

@@ -3,11 +3,12 @@
 Run `python -m tests.bench.users.samples_ingest [--samples N] [--rounds N]`. The limit
 is psycopg: the same samples by binary COPY into a temporary table and one guarded
 upsert into the same table, on as many connections as there are workers. Rounds take
-turns; each ratio is a median over the rounds. Must (performance.md section 1): 0.4 of
-the limit at 1 000 samples a call, 0.5 at 10 000; a re-sent upload at least as fast as a
-fresh one, with no event. CPU is of the server and its database backends (ours), of the
-driver's process and its (limit); it tells more than the clock on a busy machine. The
-store is also measured alone, on one connection: there its CPU is what compares.
+turns; each ratio is a median over the rounds. Must (performance.md section 1), by CPU:
+0.6 of the limit at 1 000 samples a call, 0.65 at 10 000; a re-sent upload 1.2 times as
+fast as a fresh one, with no event. CPU is of the server and its database backends
+(ours), of the driver's process and its (limit); it tells more than the clock on a busy
+machine. The store is also measured alone, on one connection: there its CPU is what
+compares.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from tests.bench.stage import Served
 
 WORKERS = 2
-MUST = {1_000: 0.4, 10_000: 0.5}
+MUST = {1_000: 0.6, 10_000: 0.65}
+AGAIN_MUST = 1.2
 START = datetime(2026, 6, 1, tzinfo=UTC)
 STEP = timedelta(seconds=30)
 _TEMPORARY = """
@@ -263,7 +265,10 @@ def compare(bench: Bench, number: int, calls: int, rounds: int, must: float) -> 
         row.rate / fresh.rate
         for row, fresh in zip(costs["re-sent"], costs["fresh"], strict=True)
     )
-    print(f"{'':8} must be at least {must}; re-sent / fresh {again:.2f}, must 1.0")
+    print(
+        f"{'':8} must be at least {must} by CPU;"
+        f" re-sent / fresh {again:.2f}, must {AGAIN_MUST}"
+    )
 
 
 def main() -> None:

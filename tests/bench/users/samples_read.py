@@ -4,7 +4,8 @@ Run `python -m tests.bench.users.samples_read [--rounds N]`. The limit is psycop
 rows, binary, made dictionaries and then JSON by orjson. CPU is of the server and its
 database backend (ours), of this process and its (limit); rounds take turns and the
 ratio is a median over them. Must (performance.md section 1): one call for all at most
-2.0. The samples arrived as a trickle: each minute of all users together.
+1.4, in pages of 1 000 at most 2.5. The samples arrived as a trickle: each minute of all
+users together.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from tests.bench.stage import Served
 
-MUST, AIM = 2.0, 1.5
+MUST, PAGES_MUST, AIM = 1.4, 2.5, 1.1
 SAMPLES = 7 * 24 * 60
 PAGE = 1000
 TIMES = 5  # calls in a round
@@ -161,7 +162,8 @@ def measure(*, rounds: int) -> None:
     for name, rows in costs.items():
         ratio = statistics.median(a / b for a, b in zip(rows, floor, strict=True))
         print(f"{name:24} {statistics.median(rows):7.2f} {ratio:6.2f}")
-    print(f"must be at most {MUST}, aim {AIM}; server memory {memory:.0f} MB")
+    print(f"must be at most {MUST}, in pages {PAGES_MUST}, aim {AIM}")
+    print(f"server memory {memory:.0f} MB")
 
 
 def main() -> None:

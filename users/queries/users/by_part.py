@@ -14,7 +14,8 @@ from users.queries.users.filters import (
     escape_like_wildcards,
     matches_part_of_id,
 )
-from users.queries.users.users import UserPage, UserRow
+from users.queries.users.one_user import UserRow
+from users.queries.users.users import UserPage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
+from portal.lib.database.instances import Columns, keep_related
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.database.sorting import SORTED_UP_TO, build_order
 from portal.lib.errors import NotFound
 from users.models import User, UserInfo
@@ -29,6 +30,7 @@ from users.queries.sources.sources import (
 )
 from users.queries.users.filters import find_matching_users
 from users.queries.users.last_data import LAST_DATA_SORTS, filter_users_by_last_data
+from users.queries.users.one_user import USER_COLUMNS, USER_WIDTH, UserRow
 from users.states import Silence
 
 if TYPE_CHECKING:
@@ -53,39 +55,22 @@ _INDEXED = ("created_on", "client_user_id")
 _COUNTED = "number_of_sources"
 # What puts a list in order where its own sort can't choose who is in it.
 _NEWEST_FIRST = "-created_on"
-_COLUMNS = (
-    "person.id, uuid, client_user_id, person.created_on,"
-    " fallback_time_zone, fallback_time_zone_source, fallback_time_zone_updated_at,"
-    " fallback_birth_date, fallback_birth_date_source, fallback_birth_date_updated_at,"
-    " ingestion_start, ingestion_end"
-)
 
 
-class UserRow(NamedTuple):
-    """A live user as read by rows: the columns of User that answers show."""
-
-    id: int
-    uuid: UUID
-    client_user_id: str
-    created_on: datetime
-    fallback_time_zone: str
-    fallback_time_zone_source: str
-    fallback_time_zone_updated_at: datetime | None
-    fallback_birth_date: date | None
-    fallback_birth_date_source: str
-    fallback_birth_date_updated_at: datetime | None
-    ingestion_start: date | None
-    ingestion_end: date | None
-
-
-_WIDTH = len(UserRow._fields)
-
-
-class UserWithSources(NamedTuple):
-    """A live user and the live connections, oldest first."""
-
-    user: UserRow
-    sources: list[SourceRow]
+_USER = Columns(User, "users_user")
+# Each call of the API asks, a push asks twice.
+_LIVE = {
+    name: PreparedStatement(
+        f"live_user_by_{name}",
+        f"SELECT {_USER.sql} FROM users_user"  # noqa: S608 - columns are ours
+        f" WHERE tenant_id = $1 AND deleted_at IS NULL AND {condition}",
+    )
+    for name, condition in (
+        ("uuid", "uuid = $2"),
+        ("id", "id = $2"),
+        ("lock", "id = $2 FOR UPDATE"),
+    )
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +108,7 @@ class UserOverview:
 
 def live_user(*, tenant: Tenant, user_id: UUID) -> User:
     """Return the live user with this user_id. Raises: not_found."""
-    return _live_user(tenant, "uuid = %s", user_id)
+    return _live_user("uuid", tenant, user_id)
 
 
 def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
@@ -135,28 +120,22 @@ def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
 def find_live_user(*, tenant: Tenant, pk: int) -> User | None:
     """Return the live user with this key, or None, for callers that a token named."""
     try:
-        return _live_user(tenant, "id = %s", pk)
+        return _live_user("id", tenant, pk)
     except NotFound:
         return None
 
 
 def lock_user(user: User) -> User:
     """Lock the live user's row until the transaction ends. Raises: not_found."""
-    return _live_user(user.tenant, "id = %s FOR UPDATE", user.pk)
+    return _live_user("lock", user.tenant, user.pk)
 
 
-def _live_user(tenant: Tenant, condition: str, value: object) -> User:
-    # By hand: each call of the API asks, a push asks twice.
-    names = [field.attname for field in User._meta.concrete_fields]
-    found = rows.fetch_rows(
-        f"SELECT {', '.join(names)} FROM users_user"  # noqa: S608 - text of ours
-        f" WHERE tenant_id = %s AND deleted_at IS NULL AND {condition}",
-        [tenant.pk, value],
-    )
+def _live_user(by: str, tenant: Tenant, value: object) -> User:
+    found = _LIVE[by].fetch_rows((str(tenant.pk), str(value)))
     if not found:
         raise NotFound("not_found", _("User not found."))
-    user = User.from_db(DEFAULT_DB_ALIAS, names, found[0])
-    user.tenant = tenant
+    user = _USER.build(found[0])
+    keep_related(user, "tenant", tenant)
     return user
 
 
@@ -168,7 +147,7 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     has users: as in `_find`.
     """
     found = rows.fetch_rows(
-        f"SELECT {_COLUMNS}, provider, status, source.created_on,"  # noqa: S608 - columns are ours
+        f"SELECT {USER_COLUMNS}, provider, status, source.created_on,"  # noqa: S608 - columns are ours
         " (SELECT live FROM users_usercount WHERE tenant_id = %(tenant)s)"
         " FROM (SELECT id FROM users_user"
         " WHERE tenant_id = %(tenant)s AND deleted_at IS NULL"
@@ -183,10 +162,10 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     sources: dict[int, list[SourceRow]] = {}
     for row in found:
         if row[0] not in sources:
-            users.append(UserRow(*row[:_WIDTH]))
+            users.append(UserRow(*row[:USER_WIDTH]))
             sources[row[0]] = []
-        if row[_WIDTH] is not None:
-            sources[row[0]].append(SourceRow(*row[_WIDTH:-1]))
+        if row[USER_WIDTH] is not None:
+            sources[row[0]].append(SourceRow(*row[USER_WIDTH:-1]))
     total = int(found[0][-1] or 0) if found else count_live_users(tenant=tenant)
     return UserPage(users=users, sources=sources, total=total)
 
@@ -197,20 +176,6 @@ def count_live_users(*, tenant: Tenant) -> int:
         "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
     )
     return int(found[0][0]) if found else 0
-
-
-def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
-    """Return the live user with this user_id, or None."""
-    return _find("uuid", tenant, user_id)
-
-
-def find_user_by_client_user_id(
-    *, tenant: Tenant, client_user_id: str
-) -> UserWithSources | None:
-    """Return the live user with exactly this client_user_id, or None."""
-    if "\0" in client_user_id:  # PostgreSQL takes no text with it
-        return None
-    return _find("client_user_id", tenant, client_user_id)
 
 
 def search_users(
@@ -328,22 +293,6 @@ def latest_user_info(*, user: User) -> UserInfo | None:
         UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
     )
     return info
-
-
-def _find(column: str, tenant: Tenant, value: object) -> UserWithSources | None:
-    # One statement for both tables: on so small a read statements are what costs.
-    found = rows.fetch_rows(
-        f"SELECT {_COLUMNS}, provider, status, source.created_on FROM users_user person"  # noqa: S608 - columns are ours
-        " LEFT JOIN users_connection source"
-        " ON user_id = person.id AND disconnected_at IS NULL"
-        f" WHERE person.tenant_id = %s AND {column} = %s AND deleted_at IS NULL"
-        " ORDER BY source.id",
-        [tenant.pk, value],
-    )
-    if not found:
-        return None
-    sources = [SourceRow(*row[_WIDTH:]) for row in found if row[_WIDTH] is not None]
-    return UserWithSources(UserRow(*found[0][:_WIDTH]), sources)
 
 
 def _page_by_last_data(

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+
+from portal.lib.database.prepared import PreparedStatement
+
+_TYPES = PreparedStatement(
+    "test_types", "SELECT $1::int, $2::text, $3::jsonb, $4::timestamptz, $5::bool"
+)
+_DIVIDE = PreparedStatement("test_divide", "SELECT 6 / $1::int")
+
+
+def test_values_are_text_and_rows_have_their_types(db):
+    moment = datetime(2026, 6, 1, 12, 30, tzinfo=UTC)
+    given = ("7", "naïve 'quoted'", '{"a": [1.5]}', moment.isoformat(), None)
+
+    for _ in range(2):  # the second time it is known
+        rows = _TYPES.fetch_rows(given)
+
+    assert rows == [(7, "naïve 'quoted'", {"a": [1.5]}, moment, None)]
+
+
+def test_what_libpq_would_cut_is_refused(db):
+    with pytest.raises(psycopg.DataError, match="NUL"):
+        _TYPES.execute(("7", "cut\0here", None, None, None))
+
+
+def test_what_postgresql_refuses_is_raised_and_leaves_the_statement_known(db):
+    for number in ("0", "x"):
+        with pytest.raises(psycopg.DataError), transaction.atomic():
+            _DIVIDE.execute((number,))
+
+    assert _DIVIDE.fetch_rows(("2",)) == [(3,)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_connection_opened_anew_prepares_again():
+    assert _DIVIDE.fetch_rows(("3",)) == [(2,)]
+    connection.close()
+
+    with transaction.atomic():
+        assert _DIVIDE.fetch_rows(("6",)) == [(1,)]
+
+
+def test_a_slow_statement_is_logged_without_its_values(db, settings, caplog):
+    settings.SLOW_QUERY_MS = 0.000001
+
+    _DIVIDE.execute(("2",))
+
+    assert "SELECT 6 / $1::int" in caplog.text
