@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.utils import translation
 
 from accounts.declarations.mails import load_mail_kinds
 from accounts.models import MailText, Tenant
 from accounts.states import Environment
 from portal.lib.errors import NotFound
+from portal.lib.languages import LANGUAGE_NAMES
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def get_mail_kind(name: str) -> MailKind:
 
 def check_mail_language(code: str) -> str:
     """Return the code of an offered language. Raises: mail_unknown (404)."""
-    if code not in dict(settings.LANGUAGES):
+    if code not in LANGUAGE_NAMES:
         raise NotFound("mail_unknown", "There is no such language.")
     return code
 

@@ -39,6 +39,8 @@ FRAMED = 12  # of so many pages one is judged with the frame that they share
 LOOKED_AT = 3
 # Files that the samples name without having them.
 FILES = ("/file/", "/pages/1/")
+# A mail as it will arrive, which no page but the one around it links to.
+MAILED = "/preview/"
 # What is shown to a member outside any team: the pages of their own account, and
 # documents. Swagger's own page is not ours.
 OUTSIDE = [
@@ -84,7 +86,9 @@ def pages_that_are_shown(client, paths):
     return [
         path
         for path, reply in replies.items()
-        if reply.status_code == 200 and reply["Content-Type"].startswith("text/html")
+        if reply.status_code == 200
+        and reply["Content-Type"].startswith("text/html")
+        and not path.endswith(MAILED)
     ]
 
 
