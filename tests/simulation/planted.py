@@ -66,10 +66,6 @@ def _one_team(claim: Any, tenant: Any, *rest: Any) -> Any:
     return claim(Tenant.objects.order_by("pk").first(), *rest)
 
 
-def _always_mine(claim: Any, *given: Any) -> Any:
-    return claim(*given)[0], True
-
-
 def _swallow_full_disk(new_file: Any) -> Any:
     @contextmanager
     def new_file_or_none(store: Any, name: str, **more: Any) -> Any:
@@ -116,9 +112,6 @@ PLANTED: dict[str, Planted] = {
     ),
     "teams share idempotency keys": lambda: mock.patch.object(
         idempotency, "_claim", partial(_one_team, idempotency._claim)
-    ),
-    "two processes both do what a key asks": lambda: mock.patch.object(
-        idempotency, "_claim", partial(_always_mine, idempotency._claim)
     ),
     "a report is signed in several commits": lambda: mock.patch.object(
         desk, "sign_and_approve_report", desk.sign_and_approve_report.__wrapped__
