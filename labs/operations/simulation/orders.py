@@ -27,8 +27,9 @@ from labs.operations.orders.requisitions import create_requisition
 from labs.operations.results.deliveries import store_result_delivery
 from labs.operations.simulation.appointments import advance_order_and_appointment
 from labs.queries.orders.history import (
-    find_last_known_order_status,
     find_last_order_event_id,
+    find_simulated_order_path,
+    has_only_cancelled_visits,
 )
 from labs.queries.orders.orders import get_order_with_details
 from labs.queries.results.results import find_current_result_version
@@ -37,7 +38,6 @@ from labs.states.orders import (
     ORDER_STATUSES,
     Interpretation,
     build_order_status,
-    find_order_status_path,
     split_order_status,
 )
 from portal.lib.errors import DomainError, NotAllowed
@@ -81,7 +81,8 @@ def simulate_order_progress(
     The last report of the sandbox lab on the way is as `flags` ask for. `seen` is the
     id of the last step that the caller saw: of two who act on the same sight one is
     refused. Raises: not_a_sandbox (403); delay_out_of_range; final_status_unknown;
-    final_status_unreachable, order_moved, order_is_history, with nothing written.
+    final_status_unreachable, also past a cancelled visit; order_moved,
+    order_is_history, with nothing written.
     Source: Contract 6.13.
     """
     if not order.tenant.is_sandbox:
@@ -132,10 +133,11 @@ def advance_order_to_goal(
 ) -> Order:
     """Advance an order step by step to `goal`, with an event each; all or none.
 
-    An order that can no longer get there stays where it is. Source: Contract 6.13.
+    An order that can no longer get there, its visit cancelled since among other
+    reasons, stays where it is. Source: Contract 6.13.
     """
     order = lock_order(get_order_with_details(tenant=tenant, order_id=order_id))
-    walk = _find_steps(order, goal)
+    walk = find_simulated_order_path(order, goal)
     return order if walk is None else _take_steps(order, actor, walk, flags)
 
 
@@ -181,15 +183,19 @@ def _require_reachable_goal(order: Order, goal: str, seen: int | None) -> list[s
             _("The order has changed since: its status is now %(status)s.")
             % {"status": order.status},
         )
-    walk = _find_steps(order, goal)
-    if walk is None:
-        raise DomainError(
-            "final_status_unreachable",
-            _("The order can't reach %(goal)s from %(status)s.")
-            % {"goal": goal, "status": order.status},
-            "final_status",
-        )
-    return walk
+    walk = find_simulated_order_path(order, goal)
+    if walk is not None:
+        return walk
+    reason = _("The order can't reach %(goal)s from %(status)s.") % {
+        "goal": goal,
+        "status": order.status,
+    }
+    if has_only_cancelled_visits(order):
+        reason = _(
+            "The visit was cancelled. Book a new one before the order advances to"
+            " %(goal)s."
+        ) % {"goal": goal}
+    raise DomainError("final_status_unreachable", reason, "final_status")
 
 
 def _take_steps(
@@ -202,11 +208,6 @@ def _take_steps(
         order = lock_order(order)
     audit_order_change(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order
-
-
-def _find_steps(order: Order, goal: str) -> list[str] | None:
-    here = find_last_known_order_status(order)
-    return find_order_status_path(here, to=goal, registrable=order.is_registrable)
 
 
 def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:

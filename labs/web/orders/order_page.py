@@ -93,6 +93,7 @@ class OrderActions:
     record_step: bool
     replace_kit: bool
     next_goal: str = ""
+    waits_for_visit: bool = False
 
     @property
     def next_goal_label(self) -> str:
@@ -248,6 +249,7 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
         if may_write and request.tenant.is_sandbox
         else []
     )
+    next_goal = get_next_status_to_completion(goals)
     may_ship = may_write and request.rights.allow(Area.SHIPMENTS, write=True)
     replaceable = may_ship and _is_kit_to_replace(order)
     return OrderActions(
@@ -273,7 +275,8 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
         and not replaceable
         and is_order_closed_without_results(order.status)
         and low != "redraw_available",
-        next_goal=get_next_status_to_completion(goals),
+        next_goal=next_goal,
+        waits_for_visit=low == "appointment_cancelled" and not next_goal,
     )
 
 

@@ -3,16 +3,20 @@ from __future__ import annotations
 import pytest
 
 from labs.operations.appointments.booking import request_home_appointment
+from labs.operations.appointments.changes import cancel_appointment
 from labs.operations.simulation.orders import simulate_order_progress
 from labs.queries.appointments.appointments import (
     find_active_appointment,
     list_appointments_of_order,
 )
+from labs.queries.orders.history import find_last_order_event_id
 from labs.queries.orders.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import build_order_status
+from labs.states.orders import build_order_status, split_order_status
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import HOME, make_appointment, make_bookable_order
+from tests.jobs import make_all_due
+from tests.labs.holdings import holdings
 
 pytestmark = pytest.mark.django_db
 _AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
@@ -71,3 +75,71 @@ def test_a_walk_to_a_called_off_visit_or_order_calls_the_visit_off(asked):
 def test_a_walk_to_cancelled_takes_a_home_visit_along(asked):
     assert walk(asked, "cancelled")
     assert visits(asked) == ["cancelled"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_goes_past_a_cancelled_visit_before_a_new_one(
+    asked, alice_tenant, alice_api, alice_web, run_jobs, time_machine
+):
+    """Neither the API, nor the page, nor a job that was queued before."""
+    walk(asked, "appointment_scheduled")
+    alice_api.post(f"/v3/order/{asked.pk}/test?delay=60")
+    at_once = get_order_with_details(tenant=alice_tenant, order_id=asked.pk)
+    cancel_appointment(order=at_once, actor=ACTOR, reason_id="other")
+    run_jobs()
+    before = holdings(alice_tenant)
+    page = f"/t/alice-health/sandbox/orders/{asked.pk}/"
+
+    replies = [
+        alice_api.post(f"/v3/order/{asked.pk}/test{query}")
+        for query in (
+            "",
+            "?delay=60",
+            *(
+                f"?final_status={build_order_status(asked.method, low)}"
+                for low in ("appointment_scheduled", "draw_completed", "corrected")
+            ),
+        )
+    ]
+    shown = alice_web.get(page)
+    offered = alice_web.get(f"{page}advance/").context["form"]["final_status"]
+    seen = find_last_order_event_id(asked)
+    drawn = build_order_status(asked.method, "draw_completed")
+    pressed = alice_web.post(
+        f"{page}advance/", {"final_status": drawn, "seen": seen}, follow=True
+    )
+    make_all_due()
+    run_jobs()
+
+    assert {(reply.status_code, reply.json()["code"]) for reply in replies} == {
+        (400, "final_status_unreachable")
+    }
+    assert (shown.context["actions"].next_goal, shown.context["actions"].simulate) == (
+        "",
+        True,
+    )
+    assert [
+        split_order_status(status).low
+        for _group, options in offered.field.choices
+        for status, _words in options
+    ] == ["cancelled"]
+    assert list(pressed.context["form"].errors) == ["final_status"]
+    assert holdings(alice_tenant) == before
+    assert visits(asked) == ["cancelled"]
+
+    request_home_appointment(
+        order=get_order_with_details(tenant=alice_tenant, order_id=asked.pk),
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+
+    assert walk(asked, "completed")
+    assert visits(asked) == ["completed", "cancelled"]
+
+
+def test_an_order_that_never_had_a_visit_is_drawn_all_the_same(alice_tenant):
+    order = make_bookable_order(tenant=alice_tenant, method=_AT_HOME)
+
+    assert walk(order, "appointment_cancelled")
+    assert walk(order, "completed")
