@@ -384,6 +384,12 @@ register.filter("day_and_time", format_day_and_time, expects_localtime=True)
 register.filter("iso_day", format_iso_day)
 
 
+@register.simple_tag(name="this_moment")
+def get_this_moment() -> datetime:
+    """Return the time that a page is drawn at, in the reader's zone."""
+    return timezone.localtime()
+
+
 @register.simple_tag(name="relative_time")
 def render_relative_time(
     value: datetime | None, *, in_sentence: bool = False
@@ -398,12 +404,14 @@ def render_relative_time(
         return ""
     here = timezone.localtime(value)
     age = timezone.now() - value
-    if timedelta(0) <= age < _DAY:
+    is_recent = timedelta(0) <= age < _DAY
+    if is_recent:
         text = _format_age(age, in_sentence=in_sentence)
     else:
         text = f"{format_day(value)}, {here:%H:%M %Z}"
     return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
+        '<time{} datetime="{}" title="{}">{}</time>',
+        SafeString(' class="ago"') if is_recent else "",  # on paper the title is shown
         value.astimezone(UTC).isoformat(timespec="seconds"),
         f"{here:%Y-%m-%d %H:%M:%S %Z}",
         text,

@@ -43,6 +43,7 @@ SCRIPT_TEXTS: dict[str, str] = {
     "box_position": gettext_lazy(
         "Left {left}%, top {top}%, right {right}%, bottom {bottom}%"
     ),
+    "busy": gettext_lazy("Working…"),
     "chart_point": gettext_lazy("{name}: {value} {unit}"),
     "chart_point_range": gettext_lazy("{name}: {value} {unit} ({low} to {high})"),
     "chart_selection": gettext_lazy("{start} to {end} selected"),
