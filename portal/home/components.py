@@ -27,7 +27,6 @@ from portal.ui.charts import (
     draw_reference_range_bar,
     draw_sparkline,
 )
-from portal.ui.gauges import draw_places_by_distance
 from portal.ui.parts import (
     Happening,
     PagePicture,
@@ -39,6 +38,7 @@ from portal.ui.parts import (
     Stage,
 )
 from portal.ui.pills import PILLS
+from portal.ui.place_map import MapPin, MapTown, draw_place_map
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -132,10 +132,15 @@ def show_component_gallery(request: TenantRequest) -> HttpResponse:
         kit_stages=_kit_stages(),
         happenings=_happenings(),
         places=_places(),
-        distances=draw_places_by_distance(
-            [(p.number, p.miles) for p in _places() if p.miles is not None],
+        place_map=draw_place_map(
+            [
+                MapPin(place.number, *offset, place.name, f"place-{place.key}")
+                for place, offset in zip(_places(), _OFFSETS, strict=True)
+            ],
+            (MapTown("Chicago", 4.0, -4.2), MapTown("Evanston", 0.4, 6.8)),
+            middle="60618",
             chosen=1,
-            says="Five places by distance from 60618",
+            says="Map of five places around 60618",
         ),
         days=_days(),
         chosen_day=date(2026, 11, 19),
@@ -272,6 +277,10 @@ def _happenings() -> list[Happening]:
             raw="received.walk_in_test.ordered",
         ),
     ]
+
+
+# Miles east and north of 60618.
+_OFFSETS = ((0.3, -0.7), (1.7, 1.7), (2.4, -1.6), (4.3, -3.6), (-5.1, -10.1))
 
 
 def _places() -> list[Place]:

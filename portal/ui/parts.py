@@ -50,7 +50,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place to choose: `number` is on its pin and on the ruler above the list.
+    """A place to choose: `number` is on its pin, in the list and on the map above it.
 
     `miles` is None for one that comes to the patient.
     """

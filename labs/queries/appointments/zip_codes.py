@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from math import asin, cos, radians, sin, sqrt
@@ -69,3 +70,52 @@ def compute_miles_between(
     half_over = sin(radians(other_longitude - longitude) / 2)
     chord = half_up**2 + cos(north) * cos(other_north) * half_over**2
     return 2 * _EARTH * asin(sqrt(min(1.0, chord)))
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """A town by its name, at the middle of its ZIP codes (degrees)."""
+
+    name: str
+    latitude: float
+    longitude: float
+
+
+@lru_cache(maxsize=256)
+def list_towns_near(zip_code: str, miles: int) -> tuple[Town, ...]:
+    """List the towns within some miles of a ZIP code, most ZIP codes first.
+
+    None where the ZIP code is unknown. Source: the zipcodes package; post office boxes
+    and single recipients are no towns.
+    """
+    here = find_zip_code_location(zip_code)
+    if here is None:
+        return ()
+    spots: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    near = zipcodes.filter_by_coordinates(  # type: ignore[no-untyped-call]
+        here.latitude, here.longitude, miles
+    )
+    for entry in near:
+        if entry["zip_code_type"] == "STANDARD" and entry["active"]:
+            spots[entry["city"]].append((float(entry["lat"]), float(entry["long"])))
+    towns = [
+        Town(
+            city,
+            sum(latitude for latitude, _longitude in found) / len(found),
+            sum(longitude for _latitude, longitude in found) / len(found),
+        )
+        for city, found in spots.items()
+    ]
+    return tuple(sorted(towns, key=lambda town: (-len(spots[town.name]), town.name)))
+
+
+def compute_offset(
+    place: ZipPlace, latitude: float, longitude: float
+) -> tuple[float, float]:
+    """Return how far a point lies east and north of a place, in miles.
+
+    On a plane that touches the earth there: over 100 miles it is off by less than one.
+    """
+    north = radians(latitude - place.latitude) * _EARTH
+    over = (longitude - place.longitude + 180) % 360 - 180
+    return radians(over) * _EARTH * cos(radians(place.latitude)), north

@@ -12,14 +12,19 @@ from django.utils.translation import ngettext
 
 from labs.documents.guides import get_fasting_start
 from labs.gateways.booking_directory import is_public_holiday
+from labs.queries.appointments.zip_codes import (
+    compute_offset,
+    find_zip_code_location,
+    list_towns_near,
+)
 from labs.states.appointments import WINDOW_DAYS
 from portal.lib.choices import OpenChoices
 from portal.lib.languages import write_within_sentence
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.ui.dates import write_date
-from portal.ui.gauges import draw_places_by_distance
 from portal.ui.parts import Place, Slot, SlotDay
+from portal.ui.place_map import MapPin, MapTown, draw_place_map, get_map_reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +43,7 @@ _PARTS = {
     "evening": gettext_lazy("Evening"),
 }
 _DAY = timedelta(days=1)
+_TOWNS = 24  # names at most on the map
 WINDOW = timedelta(days=WINDOW_DAYS)
 
 
@@ -91,7 +97,7 @@ class Grid:
     """
 
     places: Sequence[Place]
-    distances: SafeString | str
+    map: SafeString | str
     site: Site | None
     days: Sequence[SlotDay]
     day: date | None
@@ -143,7 +149,7 @@ def build_booking_grid(
 ) -> Grid:
     """Build the booking page's choices from free slots.
 
-    `here` is the address that distances are from, empty where there are none; `struck`
+    `here` is the ZIP code that the map is around, empty where there is none; `struck`
     are times, as in Wishes, that are shown but can't be taken, free or not: one just
     lost, or the one that a visit has now.
     """
@@ -166,7 +172,7 @@ def build_booking_grid(
         days = [SlotDay(one.day, 0) for one in found.days[:WINDOW_DAYS]]
         return Grid(
             places=(),
-            distances="",
+            map="",
             site=None,
             days=days,
             day=None,
@@ -197,7 +203,7 @@ def build_booking_grid(
     at = next(place.number for place in places if place.key == chosen)
     return Grid(
         places=places,
-        distances=_draw_distance_ruler(places, at, here),
+        map=_draw_map(places, sites, at, here),
         site=site,
         days=days,
         day=day,
@@ -318,18 +324,28 @@ def _explain_no_slots(site: Site, day: date) -> str:
     return _("Closed") if is_closed else _("None")
 
 
-def _draw_distance_ruler(
-    places: Sequence[Place], at: int, here: str
+def _draw_map(
+    places: Sequence[Place], sites: Mapping[str, Site], at: int, here: str
 ) -> SafeString | str:
-    if not here:
+    """Draw the locations around a ZIP code; an empty text where it is unknown."""
+    middle = find_zip_code_location(here)
+    if middle is None:
         return ""
-    pins = [(one.number, one.miles) for one in places if one.miles is not None]
+    pins = []
+    for place in places:
+        site = sites[place.key]
+        east, north = compute_offset(middle, site.latitude, site.longitude)
+        pins.append(MapPin(place.number, east, north, place.name, f"site-{place.key}"))
+    towns = [
+        MapTown(town.name, *compute_offset(middle, town.latitude, town.longitude))
+        for town in list_towns_near(middle.zip_code, get_map_reach(pins))[:_TOWNS]
+    ]
     label = ngettext(
-        "%(count)d location by distance from %(zip_code)s",
-        "%(count)d locations by distance from %(zip_code)s",
+        "Map of %(count)d location around %(zip_code)s",
+        "Map of %(count)d locations around %(zip_code)s",
         len(pins),
-    ) % {"count": len(pins), "zip_code": here}
-    return draw_places_by_distance(pins, chosen=at, says=label)
+    ) % {"count": len(pins), "zip_code": middle.zip_code}
+    return draw_place_map(pins, towns, middle=middle.zip_code, chosen=at, says=label)
 
 
 def _build_time_groups(

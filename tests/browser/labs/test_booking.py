@@ -63,7 +63,16 @@ def test_an_order_is_placed_and_booked_in_fewer_actions_than_before(
 
         hand.press(page.get_by_role("link", name="Book visit"))
         page.wait_for_url(re.compile("/visit/book/$"))
-        hand.press(page.get_by_role("radio", name=re.compile("Further")))
+        row = page.get_by_role("radio", name=re.compile("Further"))
+        pin = page.get_by_role("link", name=re.compile(": Further$"))
+        row.focus()
+        expect(pin).to_have_class("is-near")
+        pin.hover()
+        expect(row).to_have_class("is-near")
+        pin.focus()
+        hand.actions += 1
+        page.keyboard.press("Enter")
+        expect(pin.locator(".ruler-on")).to_be_visible()
         days = page.locator('input[name="day"]:not(:disabled):not(:checked)')
         hand.press(days.first)
         expect(page.locator('input[name="day"]:checked')).to_be_focused()
@@ -115,6 +124,8 @@ def test_a_visit_is_booked_without_script(visit, alice, alice_tenant, center):
     with visit.page(member=alice, scripts=False) as page:
         page.goto(ORDER.format(order.pk) + "visit/book/")
 
+        page.get_by_role("link", name="1: Harborview", exact=True).click()
+        expect(page.locator("input:target")).to_have_value(f"quest-{center.site_code}")
         page.locator('input[name="slot"]').first.check(force=True)
         page.get_by_role("button", name="Book visit").click()
         page.wait_for_url(re.compile(r"/orders/[0-9a-f-]{36}/$"))
