@@ -102,14 +102,14 @@ class MemberAdmin(ReadOnlyAdmin):
     """Show members; operators disable sign-in and grant operator access."""
 
     list_display = (
-        *("email", "name", "teams", "is_active", "is_staff", "second_factor"),
+        *("email", "name", "teams", "signs_in", "is_operator", "second_factor"),
         "last_login",
     )
     list_filter = ("is_active", "is_staff")
     search_fields = ("email", "name")
     ordering = ("email",)
     fields = (
-        *("id", "email", "email_confirmed_at", "name", "is_active", "is_staff"),
+        *("id", "email", "email_confirmed_at", "name", "signs_in", "is_operator"),
         *("second_factor", "last_login", "teams"),
     )
     actions = ("end_sign_in", "restore_sign_in", "appoint", "dismiss")
@@ -121,6 +121,18 @@ class MemberAdmin(ReadOnlyAdmin):
         )
         annotated: QuerySet[Any] = rows.annotate(has_second_factor=Exists(factors))
         return annotated.prefetch_related("memberships__team")
+
+    @admin.display(
+        description=gettext_lazy("Can sign in"), boolean=True, ordering="is_active"
+    )
+    def signs_in(self, member: Member) -> bool:
+        return member.is_active
+
+    @admin.display(
+        description=gettext_lazy("Operator"), boolean=True, ordering="is_staff"
+    )
+    def is_operator(self, member: Member) -> bool:
+        return member.is_staff
 
     @admin.display(description=gettext_lazy("Second factor"), boolean=True)
     def second_factor(self, member: Any) -> bool:

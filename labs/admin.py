@@ -9,7 +9,14 @@ from django.contrib import admin, messages
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from labs.models import CatalogueUpdate, Lab, LabTest, Marker
+from labs.models import (
+    CatalogueUpdate,
+    DiagnosisCode,
+    Lab,
+    LabTest,
+    Marker,
+    ServiceCenter,
+)
 from labs.operations.catalogue.catalogue_uploads import read_catalogue_upload
 from labs.operations.catalogue.import_catalogue import (
     apply_catalogue_update,
@@ -50,6 +57,32 @@ class LabAdmin(ReadOnlyAdmin):
         "collection_methods",
         "sample_types",
     )
+
+
+@admin.register(ServiceCenter)
+class ServiceCenterAdmin(ReadOnlyAdmin):
+    """Admin page of service centers."""
+
+    list_display = (
+        *("name", "site_code", "lab", "city", "state", "zip_code", "is_active"),
+    )
+    list_filter = ("lab__environment", "lab", "state", "is_active")
+    search_fields = ("name", "site_code", "city", "zip_code")
+    ordering = ("lab", "site_code")
+    fields = (
+        *("id", "lab", "site_code", "name", "first_line", "second_line", "city"),
+        *("state", "zip_code", "phone_number", "latitude", "longitude", "time_zone"),
+        *("hours", "capabilities", "bill_types", "confirmed_by", "places", "is_active"),
+    )
+
+
+@admin.register(DiagnosisCode)
+class DiagnosisCodeAdmin(ReadOnlyAdmin):
+    """Admin page of diagnosis codes, which are reference data."""
+
+    list_display = ("code", "description")
+    search_fields = ("code", "description")
+    fields = ("code", "description")
 
 
 @admin.register(Marker)

@@ -25,6 +25,7 @@ _STRUCTURE = (
     models.UUIDField,
 )
 _MOST_COLUMNS = 6
+_MOST_FILTERS = 4
 
 
 def build_operator_actor(request: Any) -> Actor:
@@ -52,8 +53,10 @@ class ReadOnlyAdmin(ModelAdmin):
     """A table as operators see it: nothing to change, structure but no contents.
 
     A subclass names in `list_display` and `fields` what else may be seen, and in
-    `search_ids` the columns that a whole uuid is looked up in, by their index. Who may
-    come here at all is the site's matter, so that one rule holds for every table.
+    `search_ids` the columns that a whole uuid is looked up in, by their index. One that
+    names neither search nor filters finds rows by their whole ID, that of their user or
+    the name of their team, and filters by what has few values. Who may come here at
+    all is the site's matter, so that one rule holds for every table.
     Source: Ours: operators keep the service running; health data is the teams' own.
     """
 
@@ -78,32 +81,59 @@ class ReadOnlyAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         related = [
-            "tenant__team" if field.name == "tenant" else field.name
+            # A tenant's name is its team's.
+            f"{field.name}__team"
+            if field.related_model._meta.label == "accounts.Tenant"
+            else field.name
             for field in self.model._meta.fields
             if isinstance(field, models.ForeignKey)
         ]
         rows: models.QuerySet[Any] = super().get_queryset(request)
         return rows.select_related(*related) if related else rows
 
+    def get_list_filter(self, request: HttpRequest) -> list[Any]:
+        if self.list_filter:
+            return list(self.list_filter)
+        few = [
+            field.name
+            for field in self._structure()
+            if field.choices is not None or isinstance(field, models.BooleanField)
+        ]
+        environment = ["tenant__environment"] if self._has_tenant() else []
+        return [*environment, *few[:_MOST_FILTERS]]
+
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        return [*self.search_fields, *self.search_ids]  # none: no search box
+        teams = ["tenant__team__name"] if self._finds_teams() else []
+        found = [*self.search_fields, *self._id_columns(), *teams]
+        key = self.model._meta.pk
+        return found or ([key.name] if isinstance(key, models.IntegerField) else [])
 
     def get_search_results(
         self, request: HttpRequest, queryset: models.QuerySet[Any], search_term: str
     ) -> tuple[models.QuerySet[Any], bool]:
-        if not self.search_ids or not search_term.strip():
+        term = search_term.strip()
+        if not term or (self.search_fields and not self.search_ids):
             found: tuple[models.QuerySet[Any], bool] = super().get_search_results(
                 request, queryset, search_term
             )
             return found
         try:
-            search_uuid = UUID(search_term.strip())
+            search_uuid = UUID(term)
         except ValueError:
-            return queryset.none(), False
-        match = Q(
-            *((column, search_uuid) for column in self.search_ids), _connector=Q.OR
-        )
-        return queryset.filter(match), False
+            if term.isdecimal() and isinstance(
+                self.model._meta.pk, models.IntegerField
+            ):
+                return queryset.filter(pk=int(term)), False
+            if not self._finds_teams():
+                return queryset.none(), False
+            # Few teams first, so that a large table is read by its tenant's index.
+            tenants = self.model._meta.get_field("tenant").related_model
+            named = tenants.objects.filter(team__name__icontains=term)
+            chosen = list(named.values_list("pk", flat=True))
+            return queryset.filter(tenant__in=chosen), False
+        columns = self._id_columns()
+        match = Q(*((column, search_uuid) for column in columns), _connector=Q.OR)
+        return queryset.filter(match) if columns else queryset.none(), False
 
     def get_object(self, request: Any, object_id: str, from_field: Any = None) -> Any:
         # The site writes into the audit what was opened.
@@ -125,7 +155,30 @@ class ReadOnlyAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
+    def _has_tenant(self) -> bool:
+        return any(field.name == "tenant" for field in self.model._meta.fields)
+
+    def _finds_teams(self) -> bool:
+        return self._has_tenant() and not self.search_fields and not self.search_ids
+
+    def _id_columns(self) -> tuple[str, ...]:
+        """Return the columns of uuids to look up: those named, else indexed ones."""
+        if self.search_ids or self.search_fields:
+            return self.search_ids
+        found = []
+        for field in self.model._meta.fields:
+            key = field.related_model._meta.pk if field.is_relation else field
+            if isinstance(key, models.UUIDField) and _is_indexed(field):
+                found.append(field.name)
+            elif field.is_relation and field.related_model._meta.label == "users.User":
+                found.append(f"{field.name}__uuid")
+        return tuple(found)
+
     def _structure(self) -> list[models.Field[Any, Any]]:
         return [
             field for field in self.model._meta.fields if is_structural_field(field)
         ]
+
+
+def _is_indexed(field: models.Field[Any, Any]) -> bool:
+    return field.primary_key or field.unique or getattr(field, "db_index", False)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, cast
 
 from csp.decorators import csp_update
 from django.apps import apps
 from django.contrib.admin import site
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
 from django.db.models import CompositePrimaryKey
 from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -37,6 +38,45 @@ _POLICY = {
 }
 
 
+# What operators look for, in the order that they do; by app label. The last holds what
+# the installation itself keeps, libraries' tables among it.
+_GROUPS = (
+    (gettext_lazy("Customers"), ("accounts",)),
+    (gettext_lazy("Users and their data"), ("users",)),
+    (gettext_lazy("Lab orders and results"), ("labs",)),
+    (gettext_lazy("Reports and reviews"), ("reports",)),
+    (gettext_lazy("Webhooks"), ("webhooks",)),
+    (gettext_lazy("Sharing and exports"), ("exchange",)),
+    (gettext_lazy("Installation"), ()),
+)
+_OWN_LABELS = {label for _title, labels in _GROUPS for label in labels} | {"portal"}
+# Tables of libraries whose own names say little here.
+_NAMES = {
+    "authenticator": gettext_lazy("Second factors"),
+    "contenttype": gettext_lazy("Kinds of tables"),
+    "group": gettext_lazy("Permission groups (unused)"),
+    "logentry": gettext_lazy("Admin log (unused)"),
+    "permission": gettext_lazy("Permissions (unused)"),
+    "procrastinateevent": gettext_lazy("Job events"),
+    "procrastinatejob": gettext_lazy("Jobs"),
+    "procrastinateperiodicdefer": gettext_lazy("Periodic jobs"),
+    "procrastinateworker": gettext_lazy("Workers"),
+    "session": gettext_lazy("Browser sessions"),
+}
+# What is looked for in tables without a page of their own, where no ID is; a session's
+# key would let one in.
+_SEARCHED = {
+    "contenttype": ("app_label", "model"),
+    "emailconfirmation": ("email_address__email",),
+    "group": ("name",),
+    "listedpayor": ("payor_code",),
+    "permission": ("codename", "name"),
+    "procrastinateevent": ("job__task_name",),
+    "procrastinatejob": ("task_name", "queue_name"),
+    "procrastinateperiodicdefer": ("task_name",),
+}
+
+
 class OperatorsSite(UnfoldAdminSite):
     """/admin/: members with `is_staff`, behind a second factor (issue "The shell").
 
@@ -55,7 +95,7 @@ class OperatorsSite(UnfoldAdminSite):
     def admin_view(
         self, view: Callable[..., HttpResponse], cacheable: bool = False
     ) -> Callable[..., HttpResponse]:
-        """Ask for sign-in, `is_staff` (403), and the second factor, in this order."""
+        """Ask for sign-in, `is_staff` (else 403), then the second factor."""
         inner = super().admin_view(view, cacheable)
 
         @csp_update(_POLICY)
@@ -63,7 +103,7 @@ class OperatorsSite(UnfoldAdminSite):
             if not request.user.is_authenticated:
                 return redirect_to_login(request.get_full_path())
             if not self.has_permission(request):
-                raise PermissionDenied
+                return _refuse(request)
             step = find_second_factor_url(request, set_up="mfa_activate_totp")
             if step is not None:
                 return HttpResponseRedirect(step)
@@ -98,6 +138,31 @@ class OperatorsSite(UnfoldAdminSite):
             path("queue/", self.admin_view(show_teams_at_work), name="queue"),
         ]
 
+    def get_app_list(self, request: HttpRequest, app_label: Any = None) -> list[Any]:
+        """List the tables by what operators look for; of one app as Django does."""
+        apps_by_label = {
+            app["app_label"]: app for app in super().get_app_list(request, app_label)
+        }
+        for app in apps_by_label.values():
+            for row in app["models"]:
+                named = row["model"]._meta.app_label in _OWN_LABELS
+                row["name"] = (
+                    row["name"]
+                    if named
+                    else _NAMES.get(row["model"]._meta.model_name, row["name"])
+                )
+        if app_label is not None:
+            return list(apps_by_label.values())
+        groups = []
+        for title, labels in _GROUPS:
+            found = [apps_by_label.pop(one) for one in labels if one in apps_by_label]
+            found = found if labels else list(apps_by_label.values())
+            if found:
+                rows = [row for app in found for row in app["models"]]
+                rows.sort(key=lambda row: str(row["name"]).casefold())
+                groups.append({**found[0], "name": title, "models": rows})
+        return groups
+
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """Members sign in at one place only."""
         return redirect_to_login(reverse("admin:index"))
@@ -118,7 +183,16 @@ class OperatorsSite(UnfoldAdminSite):
             if self.is_registered(model):
                 self.unregister(model)  # a library's own page, with its own rules
             if not isinstance(model._meta.pk, CompositePrimaryKey):
-                self.register(model, ReadOnlyAdmin)
+                searched = _SEARCHED.get(model._meta.model_name or "", ())
+                self.register(model, ReadOnlyAdmin, search_fields=searched)
+
+
+def _refuse(request: HttpRequest) -> HttpResponse:
+    """Return the page that says what it takes to enter, and who grants it.
+
+    No role of a team lets one in here, so a team's admin is the wrong person to ask.
+    """
+    return render(request, "admin/operators_only.html", status=HTTPStatus.FORBIDDEN)
 
 
 def show_health_checks(request: HttpRequest) -> TemplateResponse:
