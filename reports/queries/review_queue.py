@@ -97,10 +97,12 @@ def list_reviews_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[Review]:
     return list(rows.order_by("-is_critical", "created_at", "id"))
 
 
-def find_next_review(*, tenant: Tenant, member: str) -> Review | None:
+def find_next_review(
+    *, tenant: Tenant, member: str, after: Review | None = None
+) -> Review | None:
     """Find the first of the queue that the member can claim or has claimed; one query.
 
-    member: the actor's key.
+    `member` is the actor's key; `after` is left out, as the member is about to end it.
     """
     is_free = Q(claimed_until__lte=timezone.now()) | (
         # One that is assigned to another reviewer is left to them.
@@ -109,6 +111,8 @@ def find_next_review(*, tenant: Tenant, member: str) -> Review | None:
     rows = list_reviews_in_tab(
         tenant=tenant, filters=TabFilters(tab="open", member=member)
     )
+    if after is not None:
+        rows = rows.exclude(pk=after.pk)
     found: Review | None = rows.filter(is_free | Q(claimed_by_key=member)).first()
     return found
 

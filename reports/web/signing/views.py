@@ -31,6 +31,7 @@ from reports.operations.review.gates import (
     record_critical_value_notification,
     request_second_read,
 )
+from reports.operations.review.reviews import claim_review
 from reports.operations.review.saving import RowRef
 from reports.operations.signing.signing import (
     NotReady,
@@ -40,6 +41,7 @@ from reports.operations.signing.signing import (
     sign_and_approve_report,
 )
 from reports.queries import get_review, list_review_rows, list_rows_changed_by_review
+from reports.queries.review_queue import find_next_review
 from reports.states import (
     RejectionReason,
     ReviewKind,
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
     from reports.web.signing.rows import PageCrop
+
+_TRIES = 5  # to claim the next report while colleagues do, too
 
 
 class SignForm(forms.Form):
@@ -177,7 +181,31 @@ def sign_review(request: TenantRequest, review_id: str) -> HttpResponse:
         form.add_error(None, refusal.message)
         return _summary(request, review, form, status=_status(refusal))
     messages.success(request, _("Report signed."))
-    return redirect_browser(request, report)
+    upcoming = _claim_next_review(request, review) if "next" in request.POST else None
+    if upcoming is None:
+        return redirect_browser(request, report)
+    is_dispute = upcoming.kind == ReviewKind.DISPUTE
+    opened = "reports:readings" if is_dispute else "reports:review"
+    return redirect_browser(request, page_url(request, opened, review_id=upcoming.pk))
+
+
+def _claim_next_review(request: TenantRequest, signed: Review) -> Review | None:
+    """Claim the next report of the queue; None where none is left."""
+    for _each in range(_TRIES):
+        found = find_next_review(
+            tenant=request.tenant, member=request.actor.key, after=signed
+        )
+        if found is None:
+            return None
+        try:
+            return claim_review(
+                tenant=request.tenant, actor=request.actor, review_id=found.pk
+            )
+        except Conflict:
+            continue  # a colleague was faster, so another one is next
+        except DomainError:
+            break  # such as a second read of what they signed themselves
+    return None
 
 
 @require_http_methods(["GET", "POST"])
@@ -324,6 +352,10 @@ def _summary(
         may_ask_second=review.kind == ReviewKind.FIRST,
         is_mine=review.claimed_by_key == request.actor.key,
         is_identity_fresh=is_identity_fresh,
+        has_next=find_next_review(
+            tenant=request.tenant, member=request.actor.key, after=review
+        )
+        is not None,
     )
 
 
