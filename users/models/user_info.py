@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 from users.models.user import User
 from users.states import Ethnicity, GenderIdentity, Race, SexualOrientation
 
@@ -40,7 +41,8 @@ class UserInfo(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta(TenantOwned.Meta):
-        pass
+        verbose_name = gettext_lazy("user information")
+        verbose_name_plural = gettext_lazy("user information")
 
     def __str__(self) -> str:
         return f"info of user {self.user_id}"

@@ -9,6 +9,7 @@ from django.db import models
 
 from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 from users.models.user import User
 
 # Ours: longer than any name of a lead, an allergen or an antigen.
@@ -148,6 +149,8 @@ class Series(TenantOwned):
     type = models.CharField(max_length=TYPE_MAX_LENGTH)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("series")
+        verbose_name_plural = gettext_lazy("series")
         constraints = [
             models.UniqueConstraint(fields=["tenant", "number"], name="series_number"),
             models.UniqueConstraint(

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 from users.models.user import User
 
 
@@ -62,6 +63,8 @@ class Summary(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("summary")
+        verbose_name_plural = gettext_lazy("summaries")
         indexes = [
             models.Index(
                 fields=["user", "kind", "calendar_date"], name="summary_by_user"

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from portal.lib.translation import gettext_lazy
 from users.models.sources.source import Connection
 from users.models.user import User
 from users.states import PullStatus
@@ -115,6 +116,8 @@ class Refresh(TenantOwned):
     at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("refresh")
+        verbose_name_plural = gettext_lazy("refreshes")
         indexes = [models.Index(fields=["user", "at"], name="refresh_by_user")]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
+from portal.lib.translation import gettext_lazy
 from users.models.user import User
 from users.states import ConnectionFault, ConnectionStatus, EntryKind, PauseCause
 
@@ -116,6 +117,8 @@ class ConnectionEntry(TenantOwned):
     message_id = models.CharField(max_length=40, blank=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("connection entry")
+        verbose_name_plural = gettext_lazy("connection entries")
         indexes = [
             models.Index(fields=["connection", "id"], name="entry_by_connection"),
         ]
