@@ -17,6 +17,7 @@ from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.webhooks.diagnosis.endpoint import diagnose_webhook_endpoint
 from accounts.webhooks.operations.replay import cancel_delivery_retries, resend_delivery
+from accounts.webhooks.operations.testing import find_first_subscribed_event_type
 from accounts.webhooks.queries.health import (
     count_delivery_outcomes_by_hour,
     measure_endpoint_health,
@@ -125,6 +126,8 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "webhooks/_older.html", **log)
     log |= _choices(parsed)
+    if request.rights.allow(Area.WEBHOOKS, write=True) and not endpoint.disabled_at:
+        log["test_type"] = find_first_subscribed_event_type(endpoint)
     log["total"] = count_matching_deliveries(endpoint=endpoint, filters=parsed.filters)
     log["counted_up_to"] = COUNTED_UP_TO
     log["is_sort_cut"] = columns.is_partial and log["total"] > SORTED_UP_TO
