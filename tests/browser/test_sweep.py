@@ -1,5 +1,7 @@
 """Every page of the dashboard in every look: no violation, one heading, no overflow.
 
+And one primary button at most, which a form has at its foot.
+
 The pages come from the URL conf and their ids from the stranger sweep's samples, so a
 new page is checked by existing and an id without a sample fails.
 """
@@ -63,6 +65,21 @@ OPEN_NEXT = """seen => {
   if (part.matches("dialog")) part.showModal();
   else part.showPopover();
   return part.id;
+}"""
+# Dialogs and menus have one of their own, and so has a row that is edited in place.
+PRIMARY_BUTTONS = """() => {
+  const main = document.querySelector(".app main");
+  const shown = [...(main?.querySelectorAll(".btn--primary") ?? [])].filter(
+    (one) => one.checkVisibility() && !one.closest("dialog, [popover], .bm__edit"));
+  const words = (ones) => ones.map((one) => one.textContent.trim()).join(", ");
+  const adrift = shown.filter((one) =>
+    one.closest('form[method="post"]')?.querySelector(
+      'input:not([type="hidden"]), select, textarea') &&
+    !one.closest(".card__foot, .dialog__foot, .formfoot, .wizfoot"));
+  return [
+    ...(shown.length > 1 ? [`several primary buttons: ${words(shown)}`] : []),
+    ...(adrift.length ? [`not at the form's foot: ${words(adrift)}`] : []),
+  ];
 }"""
 SHUT = """name => {
   const part = document.getElementById(name);
@@ -157,6 +174,7 @@ def sweep(visit, alice, samples, part, judges):  # noqa: F811
             found[path] = judge(page, whole=number % FRAMED == 0)
             headings = page.locator("h1").count()
             found[path] += [f"{headings} main headings"] * (headings != 1)
+            found[path] += page.evaluate(PRIMARY_BUTTONS)
             while name := page.evaluate(OPEN_NEXT, seen):
                 seen.append(name)
                 found[f"{path} #{name}"] = judge(page, f"#{name}")
