@@ -46,7 +46,10 @@ addEventListener("submit", (event) => {
   const form = event.target;
   const button = event.submitter;
   if (event.defaultPrevented || !button || button.matches("[data-download]")) return;
-  if (form.method === "dialog" || form.target === "_blank") return;
+  // Another frame or tab takes the answer, so this page learns nothing of it.
+  const target =
+    button.getAttribute("formtarget") ?? form.getAttribute("target") ?? "_self";
+  if (form.getAttribute("method") === "dialog" || target !== "_self") return;
   start(form, button);
 });
 
