@@ -1,8 +1,9 @@
-"""A new team's first day, with its number of actions, and what is printed.
+"""Two working days, each with its number of actions, and what is printed of them.
 
-An order from nothing to booked is in labs/test_booking.py. An action is a press or a
-field that is filled. The actions before are those of the same day through the pages as
-they were without checklist and without a test event where the endpoint is.
+The third, an order from nothing to booked, is in labs/test_booking.py. An action is a
+press or a field that is filled. The actions before were counted by walking the same
+days through the pages as they were without checklist, without a test event on the list
+of endpoints and without "Sign and review next"; each says which they were.
 """
 
 from __future__ import annotations
@@ -15,11 +16,25 @@ from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
+from django.test import Client
 from playwright.sync_api import expect
 
+from accounts.states import Role
 from accounts.webhooks.models import Endpoint
+from reports.models import Signature
+from reports.parser.report import Interpretation, PageSize
 from tests.accounts.webhooks.delivery.receivers import Receiver, deliver
+from tests.browser.conftest import complaints
+from tests.clients import confirm
+from tests.factories.accounts import make_member
 from tests.factories.labs import make_order
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_pdf,
+    make_review,
+)
+from tests.factories.users import make_user
 
 pytestmark = [
     pytest.mark.browser,
@@ -30,6 +45,9 @@ pytestmark = [
 PLACE = "/t/alice-health/sandbox/"
 # Webhooks, Add endpoint, its URL, Add, its menu, Send a test event, Send.
 ACTIONS_TO_A_WEBHOOK_BEFORE = 7
+# Each: the next report, Claim and review, Confirm, Approve, the meaning, Sign; the
+# first is claimed by its row.
+ACTIONS_OF_TEN_REPORTS_BEFORE = 59
 
 
 class Hand:
@@ -96,6 +114,63 @@ def test_a_new_team_receives_its_first_webhook(visit, alice, port, scripts):
     assert Endpoint.unscoped.get().last_success_at is not None
     assert actions == 4 < ACTIONS_TO_A_WEBHOOK_BEFORE
     assert took < 60
+
+
+@pytest.fixture
+def morning(alice_tenant):
+    """Ten reports of a page with two values that nothing is wrong with."""
+    for number in range(10):
+        plain = {
+            "value": str(80 + number),
+            "interpretation": Interpretation.NORMAL,
+            "is_above_max_range": False,
+        }
+        make_review(
+            user=make_user(tenant=alice_tenant),
+            report=make_parsed(
+                results=(
+                    make_parsed_result(**plain),
+                    make_parsed_result(**plain, test_name="Glucose, fasting"),
+                ),
+                page_sizes=(PageSize(1, 595.28, 841.89),),
+            ),
+            content=make_pdf(rows=(("Glucose", str(80 + number), "mg/dL", "70 - 99"),)),
+            metadata={"lab_name": "Example Laboratory"},
+        )
+
+
+@pytest.mark.long
+def test_ten_reports_of_a_morning_are_reviewed_and_signed(visit, alice_team, morning):
+    nora = make_member(
+        team=alice_team, email="nora@alice.example", roles=(Role.CLINICIAN,)
+    )
+    client = Client()
+    client.force_login(nora)
+    confirm(client)
+    found = []
+    with visit.page(client=client) as page:
+        hand = Hand(page)
+        page.goto(f"{PLACE}reviews/")
+        began = time.monotonic()
+        hand.press("button", re.compile("claim and review"))
+        for left in range(9, -1, -1):
+            hand.press("button", re.compile("^Confirm 2 unflagged"))
+            expect(page.locator("[data-decided]")).to_have_count(2)
+            # A page counts as viewed once it has been in sight for a while.
+            expect(page.locator(".desk__page figcaption form")).to_have_count(0)
+            hand.press("link", "Approve…")
+            hand.press("radio", re.compile("."))
+            if left == 9:
+                found = complaints(page)
+            hand.press("button", "Sign and review next" if left else "Sign and approve")
+            expect(page.get_by_text("Report signed.")).to_be_visible()
+        took = time.monotonic() - began
+        page.wait_for_url("**/reports/*/")
+
+    assert Signature.unscoped.count() == 10
+    assert hand.actions == 41 < ACTIONS_OF_TEN_REPORTS_BEFORE
+    assert took < 180
+    assert found == []
 
 
 def test_a_printed_page_says_whose_it_is_and_when(visit, alice, alice_tenant):
