@@ -10,8 +10,11 @@ RUN UV_COMPILE_BYTECODE=1 deploy/build
 
 FROM python:3.11-slim
 # pg_dump and pg_restore for `backup` and `restore`; as new as the server, or newer.
+# tesseract reads pictures of reports in scripts that the OCR models can't.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends postgresql-client \
+    && apt-get install -y --no-install-recommends postgresql-client tesseract-ocr \
+        tesseract-ocr-rus tesseract-ocr-ukr tesseract-ocr-ell tesseract-ocr-ara \
+        tesseract-ocr-hin \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /var/lib/assay --create-home assay
 COPY --from=build /srv/assay /srv/assay

@@ -41,6 +41,20 @@ class ParsingJobFailureReason(OpenChoices):
     PROCESSING_ERROR = "processing_error", gettext_lazy("Processing failed")
 
 
+class UnreadScript(OpenChoices):
+    """The script of a report that could not be read (Ours); the parser's own values."""
+
+    CYRILLIC = "cyrillic", gettext_lazy("Cyrillic")
+    GREEK = "greek", gettext_lazy("Greek")
+    ARABIC = "arabic", gettext_lazy("Arabic")
+    DEVANAGARI = "devanagari", gettext_lazy("Devanagari")
+    HEBREW = "hebrew", gettext_lazy("Hebrew")
+    THAI = "thai", gettext_lazy("Thai")
+    HANGUL = "hangul", gettext_lazy("Hangul")
+    BENGALI = "bengali", gettext_lazy("Bengali")
+    TAMIL = "tamil", gettext_lazy("Tamil")
+
+
 JOB_MOVES = Transitions(
     {
         ParsingJobStatus.UPLOAD_PENDING: {

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .report import Place, Point
+from .report import Place, Point, Script
 
 
 class Word(NamedTuple):
@@ -43,7 +43,8 @@ class Page:
     the page carries marks but no text that means anything. `to_shown`, where a
     picture had to be straightened, is the way back in place of `turn`: a homography
     of nine numbers, row by row. `pictured`: a picture covers most of it, under text
-    that is hidden or little, so that the picture says what the page shows.
+    that is hidden or little, so that the picture says what the page shows. `script` is
+    the one in which it is written, where nothing could read that: it has no words then.
     """
 
     number: int
@@ -54,6 +55,7 @@ class Page:
     legible: bool = True
     to_shown: tuple[float, ...] = ()
     pictured: bool = False
+    script: Script | None = None
 
     def shown(self, x: float, y: float) -> Point:
         """A place in the upright text as a place on the page as it is shown."""
@@ -70,6 +72,13 @@ class Page:
             case 3:
                 x, y = y, self.height - x
         return Point(round(x, 2), round(y, 2))
+
+    @property
+    def whole(self) -> Place:
+        """The page from edge to edge."""
+        width, height = self.width, self.height
+        corners = ((0.0, 0.0), (width, 0.0), (width, height), (0.0, height))
+        return Place(self.number, tuple(Point(*corner) for corner in corners))
 
     def place_of(self, words: Sequence[Word]) -> Place | None:
         """The rectangle around words, corner by corner from the top left."""

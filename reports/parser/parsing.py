@@ -22,6 +22,7 @@ from reports.parser.assembly.screening import (
     are_rows_plausible_lab_results,
     find_contradicted_pages,
     find_reason_for_no_rows,
+    find_unread_script,
     is_unsupported_language,
 )
 from reports.parser.layout.lines import Line, group_words_into_lines
@@ -76,7 +77,7 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
     )
     rows = deduplicate_rows_and_clean_names(found)
     if not rows:
-        raise UnreadableReport(find_reason_for_no_rows(pages))
+        raise _refuse(find_reason_for_no_rows(pages), pages)
     metadata = read_report_header(lines)
     age = read_patient_age(lines, metadata)
     comma = has_decimal_commas(
@@ -97,11 +98,9 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
     )
     titled = any(row.titled for row in rows)
     if not are_rows_plausible_lab_results(results, pages, titled=titled):
-        raise UnreadableReport(
-            FailureReason.NOT_ENGLISH
-            if is_unsupported_language(pages)
-            else FailureReason.INVALID_INPUT
-        )
+        foreign = is_unsupported_language(pages) or any(page.script for page in pages)
+        reason = FailureReason.NOT_ENGLISH if foreign else FailureReason.INVALID_INPUT
+        raise _refuse(reason, pages)
     notes = run_report_checks(
         metadata=metadata,
         by_page=read_patient_on_each_page(
@@ -134,7 +133,15 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
                 is_known=is_known_test_name,
             )
             if (place := page.place_of(words)) is not None
-        ),
+        )
+        + tuple(page.whole for page in pages if page.script),
+    )
+
+
+def _refuse(reason: FailureReason, pages: Sequence[Page]) -> UnreadableReport:
+    foreign = reason is FailureReason.NOT_ENGLISH
+    return UnreadableReport(
+        reason, script=find_unread_script(pages) if foreign else None
     )
 
 

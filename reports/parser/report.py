@@ -122,6 +122,21 @@ class FailureReason(StrEnum):
     PROCESSING_ERROR = "processing_error"
 
 
+class Script(StrEnum):
+    """A script that the OCR models can't read (Ours); `other` where it has no name."""
+
+    CYRILLIC = "cyrillic"
+    GREEK = "greek"
+    ARABIC = "arabic"
+    DEVANAGARI = "devanagari"
+    HEBREW = "hebrew"
+    THAI = "thai"
+    HANGUL = "hangul"
+    BENGALI = "bengali"
+    TAMIL = "tamil"
+    OTHER = "other"
+
+
 class Point(NamedTuple):
     """A place on a page, in points (1/72 inch) from the page's top left corner."""
 
@@ -289,9 +304,11 @@ class ParsedReport:
 class UnreadableReport(Exception):
     """The file can't be turned into results; `reason` goes to the wire.
 
-    Never carries text of the report.
+    `script` is the one that can't be read, where that is the reason. Never carries text
+    of the report.
     """
 
-    def __init__(self, reason: FailureReason) -> None:
+    def __init__(self, reason: FailureReason, *, script: Script | None = None) -> None:
         super().__init__(reason.value)
         self.reason = reason
+        self.script = script

@@ -40,7 +40,7 @@ from portal.ops.health.findings import Finding
 from portal.ops.health.labs import check_lab_connections
 from portal.ops.health.mailboxes import check_report_mailboxes
 from portal.ops.health.roles import check_serving_roles, check_tenant_key
-from portal.ops.health.runtime import check_python_version
+from portal.ops.health.runtime import check_ocr_languages, check_python_version
 from portal.ops.health.samples import check_packed_samples
 from portal.ops.health.teams import check_production_teams
 
@@ -341,6 +341,7 @@ CHECKS = (
     Check("mailboxes", check_report_mailboxes, needs_database=True),
     Check("production", check_production_teams, needs_database=True),
     Check("python", check_python_version),
+    Check("ocr_languages", check_ocr_languages),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),
     Check("encryption_keys", check_encryption_keys),

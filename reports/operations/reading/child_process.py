@@ -77,7 +77,8 @@ def run_child(
         if not answer.strip() and _ran_out_of_cpu(child):
             raise OutOfTime
     finally:
-        child.kill()  # at the end of its output it has nothing more to do
+        # At the end of its output it has nothing more to do, nor has what it started.
+        os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     try:
         found: object = orjson.loads(answer)

@@ -45,7 +45,7 @@ def build_answer(request: dict[str, Any]) -> bytes:
     except NoPictureReader as refusal:
         answer = {"unreadable": refusal.reason, "without_engine": True}
     except UnreadableReport as refusal:
-        answer = {"unreadable": refusal.reason}
+        answer = {"unreadable": refusal.reason, "script": refusal.script}
     except RefusedFile as refusal:
         answer = {"refused": refusal.code}
     except Exception as error:  # noqa: BLE001 - told without its text

@@ -18,7 +18,13 @@ from reports.operations.reading.parsed_values import (
 )
 from reports.parser.boxes import BoxReading
 from reports.parser.intake import FileKind, OpenedFile, RefusalCode, RefusedFile
-from reports.parser.report import FailureReason, ParsedReport, Place, UnreadableReport
+from reports.parser.report import (
+    FailureReason,
+    ParsedReport,
+    Place,
+    Script,
+    UnreadableReport,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,8 +133,9 @@ def parse_stored_report_files(*paths: Path, threads: int = 1) -> ParsedReport:
             case {"unreadable": reason, "without_engine": True}:
                 logger.error("images can't be read: install the dependency group ocr")
                 refusal = UnreadableReport(FailureReason(reason))
-            case {"unreadable": reason}:
-                refusal = UnreadableReport(FailureReason(reason))
+            case {"unreadable": reason, "script": script}:
+                known = None if script is None else Script(script)
+                refusal = UnreadableReport(FailureReason(reason), script=known)
             case _:
                 refusal = UnreadableReport(FailureReason.PROCESSING_ERROR)
     except (ValueError, TypeError):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 from reports.parser.pages import Page
-from reports.parser.report import FailureReason, LoincReason, ParsedResult
+from reports.parser.report import FailureReason, LoincReason, ParsedResult, Script
 from reports.parser.text.folding import normalize_letters_and_digits
 from reports.parser.text.ranges import looks_like_range
 from reports.parser.word_lists import read_word_lists
@@ -69,10 +70,25 @@ def is_product_analysis_document(pages: Sequence[Page]) -> bool:
     return bool(found) and not _PERSON.search(text)
 
 
+def find_unread_script(pages: Sequence[Page]) -> Script | None:
+    """Return the script of most letters, or of a page that could not be read."""
+    unread = [page.script for page in pages if page.script]
+    if unread:
+        return unread[0]
+    signs = (sign for page in pages for word in page.words for sign in word.text)
+    names = Counter(
+        unicodedata.name(sign, "").partition(" ")[0].lower()
+        for sign in signs
+        if sign.isalpha()
+    )
+    most = names.most_common(1)
+    return Script(most[0][0]) if most and most[0][0] in set(Script) else None
+
+
 def find_reason_for_no_rows(pages: Sequence[Page]) -> FailureReason:
     """Return why pages gave no row; low_quality if hardly a word was read."""
     legible = [page for page in pages if page.words and page.legible]
-    if legible and is_unsupported_language(legible):
+    if any(page.script for page in pages) or is_unsupported_language(legible):
         return FailureReason.NOT_ENGLISH
     if sum(len(page.words) for page in legible) < 4 * len(pages):
         return FailureReason.LOW_QUALITY

@@ -7,6 +7,7 @@ read them, part them into words, and lay the words out in points.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ from .engine import LINE_HEIGHT, Engine, Reading, crop_line_image
 from .levelling import fit_page_levelling
 from .missed import find_gaps_of_columns, find_missed_text_areas
 from .repair import repair_misread_word
+from .scripts import find_cuts_of_line, find_foreign_script, read_foreign_lines
 from .skew import find_page_skew_degrees
 from .view import (
     View,
@@ -55,7 +57,7 @@ _FLAGS = frozenset("<>%")
 _LEAST_LEGIBLE = 0.5
 _MANY_WORDS = 30
 _CLEARLY_UPRIGHT = 0.9
-_SAMPLE = 8
+_SAMPLE, _MORE, _BEST = 8, 24, 75
 # Of a line looked at again: what is cut off of its height, and how it is stretched.
 _CLOSER = 0.08
 _WIDER = 1.2
@@ -80,7 +82,22 @@ def read_page_from_image(
     """
     upright, quads = _stand_upright(view, engine)
     quads = np.concatenate([quads, _find_missed(upright, quads, engine)])
-    lines = _read_lines(upright, quads, engine)
+    crops, readings = _read_crops(upright, quads, engine)
+    foreign = find_foreign_script(crops, readings)
+    if foreign and foreign.turned:
+        upright, quads = _turn_over(upright, quads)
+        crops, readings = _read_crops(upright, quads, engine)
+    if foreign:
+        cut = _cut_quads(quads, crops, readings)
+        if len(cut) > len(quads):
+            quads = cut
+            crops, readings = _read_crops(upright, quads, engine)
+        spans = list(zip(quads[:, 0, 1], quads[:, 3, 1], strict=True))
+        found = read_foreign_lines(crops, readings, spans, foreign.script)
+        if found is None:
+            return Page(number, *size, words=(), legible=False, script=foreign.script)
+        readings = found
+    lines = _measure_lines(quads, crops, readings)
     words, back = _build_page(lines, upright)
     return Page(
         number=number,
@@ -100,10 +117,14 @@ def _stand_upright(view: View, engine: Engine) -> tuple[View, Quads]:
         view = _level(turn_page_image_by_quarters(view, 1))
         quads = _find_lines(view, engine)
     if len(quads) and not _is_upright(view, quads, engine):
-        corner = np.array([view.width, view.height], np.float32)
-        quads = (corner - quads)[::-1][:, [2, 3, 0, 1]]
-        view = turn_page_image_by_quarters(view, 2)
+        return _turn_over(view, quads)
     return view, quads
+
+
+def _turn_over(view: View, quads: Quads) -> tuple[View, Quads]:
+    corner = np.array([view.width, view.height], np.float32)
+    turned: Quads = (corner - quads)[::-1][:, [2, 3, 0, 1]]
+    return turn_page_image_by_quarters(view, 2), turned
 
 
 def _level(view: View) -> View:
@@ -159,13 +180,16 @@ def _stand_on_end(quads: Quads) -> bool:
 def _is_upright(view: View, quads: Quads, engine: Engine) -> bool:
     """Whether lines read better as they stand than upside down."""
     wide, high = _sides(quads)
-    likely = np.argsort(-np.minimum(wide / np.maximum(high, 1), 10))[:_SAMPLE]
+    likely = np.argsort(-np.minimum(wide / np.maximum(high, 1), 10))[:_MORE]
     cut = [crop_line_image(view.pixels, quads[n]) for n in likely]
-    sure = median(reading.sure for reading in engine.read_lines(cut))
-    if sure >= _CLEARLY_UPRIGHT:
+    sure = [reading.sure for reading in engine.read_lines(cut[:_SAMPLE])]
+    if median(sure) >= _CLEARLY_UPRIGHT:
         return True
+    # The best of them decide: of a script that the models can't read, only digits are.
+    sure += [reading.sure for reading in engine.read_lines(cut[_SAMPLE:])]
     turned = [np.ascontiguousarray(line[::-1, ::-1]) for line in cut]
-    return sure >= median(reading.sure for reading in engine.read_lines(turned))
+    other = [reading.sure for reading in engine.read_lines(turned)]
+    return bool(np.percentile(sure, _BEST) >= np.percentile(other, _BEST))
 
 
 def _read_line(view: View, quad: Quad, line: Picture, engine: Engine) -> Reading:
@@ -200,11 +224,34 @@ def _digits(reading: Reading) -> str:
     return "".join(sign for sign in reading.text if sign.isdigit())
 
 
-def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
+def _read_crops(
+    view: View, quads: Quads, engine: Engine
+) -> tuple[list[Picture], list[Reading]]:
+    """Each line's picture, and what it says."""
+    crops = [crop_line_image(view.pixels, quad) for quad in quads]
+    found = zip(quads, crops, strict=True)
+    return crops, [_read_line(view, quad, line, engine) for quad, line in found]
+
+
+def _cut_quads(
+    quads: Quads, crops: Sequence[Picture], readings: Sequence[Reading]
+) -> Quads:
+    """Each line in the parts in which it is read best."""
+    parts = []
+    for quad, line, reading in zip(quads, crops, readings, strict=True):
+        ends = [0.0, *find_cuts_of_line(line, reading), 1.0]
+        (a, b, c, d) = quad
+        for x0, x1 in pairwise(ends):
+            edges = [a + (b - a) * x0, a + (b - a) * x1]
+            parts.append([*edges, d + (c - d) * x1, d + (c - d) * x0])
+    return np.array(parts, np.float32)
+
+
+def _measure_lines(
+    quads: Quads, crops: Sequence[Picture], readings: Sequence[Reading]
+) -> list[_Line]:
     found = []
-    for quad in quads:
-        line = crop_line_image(view.pixels, quad)
-        reading = _read_line(view, quad, line, engine)
+    for quad, line, reading in zip(quads, crops, readings, strict=True):
         measured = measure_line_signs(reading, line)
         if measured is not None and reading.sure >= _LEAST_SURE:
             high = float(np.linalg.norm(quad[3] - quad[0]))

@@ -12,7 +12,6 @@ import unicodedata
 
 _LOOKALIKES = str.maketrans(
     {
-        "μ": "µ",  # Greek mu; a unit has the micro sign
         "。": ".",
         "，": ",",
         "、": ",",
@@ -31,6 +30,7 @@ _LOOKALIKES = str.maketrans(
         "‘": "'",
     }
 )
+_GREEK = re.compile("[ά-λν-ώ]")
 _NAMES = (
     # glycated haemoglobin: one c, never l c
     (re.compile(r"(?:(?<=\bA)|(?<=[Hh]bA)|(?<=[Hh]gbA))[lI|](?=[cC]\b)"), "1"),
@@ -47,7 +47,8 @@ _NAMES = (
 def repair_misread_word(text: str) -> str:
     """Return a word as printed, from how it was read."""
     if not text.isascii():
-        text = text.translate(_LOOKALIKES)
+        mu = "μ" if _GREEK.search(text) else "µ"  # a unit has the micro sign
+        text = text.translate(_LOOKALIKES).replace("μ", mu).replace("µ", mu)
         if not text.isascii():
             text = "".join(map(_narrow, text))
     for pattern, right in _NAMES:

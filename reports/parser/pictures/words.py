@@ -7,6 +7,7 @@ knows of pages or of laboratories.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -62,8 +63,10 @@ _ABOVE, _BELOW = 0.9, 0.22
 _LITRE = frozenset("Ll")
 # Of a letter beside a stroke: from the middle of one to the end of the other.
 _LETTER, _INKED = 0.45, 0.6
-_TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@")
-_LOW = frozenset("acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µ")
+_TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@рудцщфДЦЩβγζημξρςφχψ")
+_LOW = frozenset(
+    "acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µавгдежзиклмнопрстухцчшщъыьэюяαγεηικμνοπρςστυχω"
+)
 
 
 class Piece(NamedTuple):
@@ -250,7 +253,7 @@ def _measure(
         if sign.text in _TAILED or not sign.text.isalnum()
     }
     for sign, home in zip(signs, homes, strict=True):
-        if sign.text.isalnum() and sign.text not in _LOW:
+        if sign.text.isalnum() and sign.text not in _LOW and not _is_joined(sign.text):
             tops.append(runs[home].top)
         if home not in tailed:
             bottoms.append(runs[home].bottom)
@@ -265,12 +268,17 @@ def _measure(
         baseline = ink_bottom - share * (ink_bottom - ink_top)
     if tops:
         em = (baseline - float(np.median(tops))) / _TALL
-    elif any(sign.text.isalnum() for sign in signs):
+    elif any(sign.text in _LOW for sign in signs if sign.text.isalnum()):
         em = (baseline - ink_top) / _SMALL
     else:
         em = 0.0
     likely = 0.45 * LINE_HEIGHT < em < 1.3 * LINE_HEIGHT
     return em if likely else 0.0, baseline
+
+
+def _is_joined(text: str) -> bool:
+    """Whether a letter is of a script without capitals, as Arabic and Devanagari."""
+    return "\u0590" <= text < "\u1000"
 
 
 def _groups(measured: MeasuredLine, em: float, pitch: float) -> list[list[int]]:
@@ -407,8 +415,9 @@ def _text(
             text += "µ" * _is_letter_unread(measured, n, em)
         lifted = raised[n] and not (text and raised[n - 1])
         if lifted and text.endswith("10") and signs[n].text.isdigit():
-            text += "^"
-        text += signs[n].text
+            text += "^" + unicodedata.normalize("NFKC", signs[n].text)
+        else:
+            text += signs[n].text
     return text
 
 

@@ -8,12 +8,19 @@ from functools import lru_cache
 
 from reports.parser.cyrillic import write_cyrillic_in_latin
 
+_LATIN = re.compile("[a-z]")
+_OTHERS = re.compile(r"[^a-z0-9\u4e00-\u9fff]+")
+# Beside Latin other letters are a gloss; one or two in Greek are signs: "micro".
+_BETWEEN = re.compile(
+    "[^a-z0-9\u4e00-\u9fff\u0621-\u064a\u0900-\u097fα-ω]+|(?<![α-ω])[α-ω]{1,2}(?![α-ω])"
+)
+
 
 @lru_cache(maxsize=32768)
 def normalize_letters_and_digits(text: str) -> str:
     """Return lower-case letters and digits without accents, others as blanks.
 
-    Cyrillic is written in Latin; Chinese stays.
+    Cyrillic is written in Latin; Greek, Arabic, Devanagari and Chinese stay.
     """
     plain = (
         write_cyrillic_in_latin(text)
@@ -24,4 +31,5 @@ def normalize_letters_and_digits(text: str) -> str:
     if not plain.isascii():
         plain = unicodedata.normalize("NFKD", plain)
         plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return " ".join(re.sub(r"[^a-z0-9\u4e00-\u9fff]+", " ", plain).split())
+    between = _OTHERS if plain.isascii() or _LATIN.search(plain) else _BETWEEN
+    return " ".join(between.sub(" ", plain).split())

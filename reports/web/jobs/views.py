@@ -40,6 +40,7 @@ from reports.states import (
     ParsingJobFailureReason,
     ParsingJobStatus,
     RejectionReason,
+    UnreadScript,
 )
 from reports.web.columns import REPORTS
 from reports.web.jobs.forms import (
@@ -198,6 +199,7 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
     if show_patient:
         _record_job_read(request, job, "parsing_job_patient")
     flagged = [row for row in rows if row.is_out_of_range]
+    why = _find_reason_of_failure(job)
     opened = next(
         (r.result for r in rows if str(r.result.position) == request.GET.get("ink")),
         None,
@@ -209,7 +211,8 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
         job=job,
         poll_seconds=get_polling_interval_seconds([job]),
         failure=ParsingJobFailureReason.known(job.failure_reason),
-        rejection=_find_rejection(job),
+        rejection=RejectionReason.known(why),
+        script=UnreadScript.known(why),
         results=rows,
         flagged=flagged,
         only_flagged=only_flagged,
@@ -302,9 +305,8 @@ def _uuid(text: str) -> UUID:
         raise Http404 from None
 
 
-def _find_rejection(job: ParsingJob) -> RejectionReason | None:
-    """Return why a person rejected a report, None if its reading failed."""
+def _find_reason_of_failure(job: ParsingJob) -> str:
+    """Return why a person rejected a report, or why it could not be read; or empty."""
     if job.status != ParsingJobStatus.FAILED:
-        return None
-    last = list_parsing_job_transitions(job)[-1:]
-    return next((RejectionReason.known(one.why) for one in last), None)
+        return ""
+    return next((one.why for one in list_parsing_job_transitions(job)[-1:]), "")

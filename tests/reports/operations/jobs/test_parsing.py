@@ -22,8 +22,9 @@ from reports.operations.jobs.parsing import (
 from reports.operations.jobs.status import mark_parsing_job_failed
 from reports.operations.jobs.submission import ReportPart, ReportRequest, submit_report
 from reports.operations.reading import extraction
-from reports.parser.report import FailureReason, UnreadableReport
+from reports.parser.report import FailureReason, Script, UnreadableReport
 from reports.payloads import build_parsing_job_payload
+from reports.queries import list_parsing_job_transitions
 from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import (
@@ -363,10 +364,11 @@ def test_the_parsers_reason_becomes_the_jobs(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user)
 
     def refuse(path):
-        raise UnreadableReport(FailureReason.NOT_ENGLISH)
+        raise UnreadableReport(FailureReason.NOT_ENGLISH, script=Script.CYRILLIC)
 
     monkeypatch.setattr(parsing, "parse_stored_report_files", refuse)
 
     parse(job)
 
     assert stored(job).failure_reason == "not_english"
+    assert list_parsing_job_transitions(job)[-1].why == "cyrillic"
