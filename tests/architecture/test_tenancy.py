@@ -101,6 +101,7 @@ ACROSS_MODULES = {
     "portal/ops/key_rotation.py": "keys are the installation's",
     "portal/ops/isolation/probing.py": "ids of a tenant are read to knock with",
     "portal/ops/backups.py": "a backup holds the rows of all",
+    "portal/ops/metrics.py": "counts what waits, of all teams",
     "portal/ops/health/roles.py": "asks whether the database believes it",
     "portal/management/commands/migrate.py": "migrations work on all rows",
     "portal/demo/data.py": "makes the demo teams",

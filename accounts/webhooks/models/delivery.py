@@ -23,7 +23,6 @@ class Delivery(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="statuses and times; claimed for all tenants at once",
         erasure=ErasureRule(("user_uuid",)),
         data_classes=("events",),
     )
@@ -117,7 +116,6 @@ class Attempt(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="statuses and times",
         erasure=ErasureRule(("delivery__user_uuid",)),
         data_classes=("events",),
     )

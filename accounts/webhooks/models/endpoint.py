@@ -40,7 +40,7 @@ class Endpoint(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="as webhooks.Delivery; its secrets are encrypted",
+        without_fence="claimed for all tenants at once; its secrets are encrypted",
         without_user="addresses of a team",
         retention=RetentionRule("when deleted and its log is empty", "webhooks.prune"),
         encrypted=("secret", "previous_secret", "headers"),

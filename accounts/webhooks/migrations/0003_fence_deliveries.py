@@ -1,0 +1,15 @@
+"""Hold deliveries and attempts to the tenant of the connection."""
+
+from django.db import migrations
+
+from portal.lib.tenancy import enable_tenant_row_security
+
+
+class Migration(migrations.Migration):
+    locks_because = "a policy is made at once, whatever the table holds"
+    dependencies = [
+        ("webhooks", "0002_deliverer_silence"),
+        ("portal", "0002_signed_tenant"),
+    ]
+
+    operations = enable_tenant_row_security("webhooks_delivery", "webhooks_attempt")
