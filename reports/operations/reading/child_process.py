@@ -78,7 +78,8 @@ def run_child(
             raise OutOfTime
     finally:
         # At the end of its output it has nothing more to do, nor has what it started.
-        os.killpg(child.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     try:
         found: object = orjson.loads(answer)
