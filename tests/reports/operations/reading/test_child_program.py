@@ -23,8 +23,8 @@ PDF, PNG = "application/pdf", "image/png"
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (make_letter(), {"unreadable": "invalid_input"}),
-        (b"%PDF-1.7\nnothing", {"unreadable": "processing_error"}),
+        (make_letter(), {"unreadable": "invalid_input", "script": None}),
+        (b"%PDF-1.7\nnothing", {"unreadable": "processing_error", "script": None}),
     ],
     ids=["letter", "damaged"],
 )
