@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.dialogs import read_posted, render_confirmation
 from accounts.web.rights import require_right
 from exchange.operations.sharing.links import (
@@ -22,6 +23,7 @@ from exchange.operations.sharing.links import (
 )
 from exchange.queries.shareable import list_shareable_reports
 from exchange.queries.shared_links import list_shared_links
+from exchange.web.columns import SHARED_LINKS
 from exchange.web.forms import ShareForm
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web.views import page_url, redirect_browser, render_page
@@ -66,6 +68,7 @@ def show_shared_links(request: TenantRequest, user_id: str) -> HttpResponse:
         subject_id=user.uuid,
         user_uuid=user.uuid,
     )
+    columns = read_list_columns(request, SHARED_LINKS)
     response = render_page(
         request,
         "exchange/shared_links.html",
@@ -73,7 +76,8 @@ def show_shared_links(request: TenantRequest, user_id: str) -> HttpResponse:
         user=user,
         form=form,
         has_reports=bool(listed),
-        links=list_shared_links(user),
+        columns=columns,
+        links=columns.sort_rows(list_shared_links(user)),
         made=made,
         qr=draw_qr_code(made.url) if made else "",
         section="users",

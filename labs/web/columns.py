@@ -131,6 +131,31 @@ MARKERS = ListColumns(
     sort="marker_id",
 )
 
+# Urgent ones first, then the oldest: no column has that order.
+APPROVALS = ListColumns(
+    "approvals",
+    (
+        Column("order", gettext_lazy("Order"), is_fixed=True),
+        Column("user", gettext_lazy("User"), "order__user__client_user_id"),
+        Column("tests", gettext_lazy("Tests"), "order__lab_test__name"),
+        Column("asked", gettext_lazy("Asked"), "asked__name"),
+        Column("since", gettext_lazy("Waiting since"), "asked_at"),
+    ),
+    is_short=True,
+)
+
+# By lab, then by name: no column has that order. A code is entered in each row.
+RESULTS_WITHOUT_LOINC = ListColumns(
+    "results_without_loinc",
+    (
+        Column("result", gettext_lazy("Result"), "name", is_fixed=True),
+        Column("test", gettext_lazy("Test"), "marker__name"),
+        Column("unit", gettext_lazy("Unit"), "unit"),
+        Column("code", gettext_lazy("LOINC code"), is_fixed=True),
+    ),
+    is_short=True,
+)
+
 LISTS = (
     ORDERS,
     USER_ORDERS,
@@ -141,4 +166,6 @@ LISTS = (
     LAB_ACCOUNTS,
     LAB_TESTS,
     MARKERS,
+    APPROVALS,
+    RESULTS_WITHOUT_LOINC,
 )

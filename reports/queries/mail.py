@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Count, Min, Q
 from django.utils.translation import gettext as _
 
+from portal.lib.database.sorting import sort_as_asked
 from portal.lib.errors import NotFound
 from portal.lib.tenancy import across_tenants
 from reports.models import ReceivedMail, ReportMailbox, UnmatchedDocument
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
+_NEWEST = ("-received_at", "-pk")
 _OF_DOCUMENT = ("order__user", "order__lab_test", "job", "mail")
 
 
@@ -83,15 +85,18 @@ def list_documents(
     after: tuple[datetime, UUID] | None = None,
     offset: int = 0,
     limit: int,
+    order_by: str = "",
 ) -> tuple[list[UnmatchedDocument], int]:
     """Return a page of documents that needed an order, newest first, and their number.
 
-    after: time and ID of the last of the page before. Two queries.
+    after: time and ID of the last of the page before. `order_by`: the path to sort the
+    newest by, with a minus for downwards. Two queries.
     """
     rows = UnmatchedDocument.objects.for_tenant(tenant)
     if statuses:
         rows = rows.filter(status__in=statuses)
-    page = rows.select_related(*_OF_DOCUMENT).order_by("-received_at", "-pk")
+    page = rows.select_related(*_OF_DOCUMENT).order_by(*_NEWEST)
+    page = sort_as_asked(page, order_by=order_by, newest=_NEWEST)
     if after is not None:
         at, key = after
         page = page.filter(Q(received_at__lt=at) | Q(received_at=at, pk__lt=key))

@@ -78,4 +78,29 @@ ENDED_REVIEWS = ListColumns(
     sort="-since",
 )
 
-LISTS = (REPORTS, REVIEWS, ENDED_REVIEWS)
+DOCUMENTS = ListColumns(
+    "documents",
+    (
+        Column("document", gettext_lazy("Document"), is_fixed=True),
+        Column("source", gettext_lazy("Sent by"), "source_label"),
+        Column("reason", gettext_lazy("Order or reason")),
+        Column(
+            "received_at", gettext_lazy("Received"), "received_at", is_down_first=True
+        ),
+    ),
+    sort="-received_at",
+)
+
+# Newest first, which no column has.
+LOINC_ALIASES = ListColumns(
+    "loinc_aliases",
+    (
+        Column("name", gettext_lazy("Printed name"), "name", is_fixed=True),
+        Column("lab", gettext_lazy("Lab"), "lab"),
+        Column("code", gettext_lazy("Code"), "loinc_code"),
+        Column("approved", gettext_lazy("Approved by"), "confirmed_by_label"),
+    ),
+    is_short=True,
+)
+
+LISTS = (REPORTS, REVIEWS, ENDED_REVIEWS, DOCUMENTS, LOINC_ALIASES)

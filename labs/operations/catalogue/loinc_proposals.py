@@ -23,6 +23,7 @@ from labs.operations.catalogue.import_catalogue import (
     check_catalogue_update,
 )
 from labs.states.loinc import is_loinc_code
+from portal.lib.database.sorting import build_order
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -43,16 +44,20 @@ class ResultWithoutLoinc:
     proposals: list[LoincProposal]
 
 
-def list_results_without_loinc(*, owner: Tenant) -> QuerySet[ExpectedResult]:
+def list_results_without_loinc(
+    *, owner: Tenant, order_by: str = ""
+) -> QuerySet[ExpectedResult]:
     """Return results of a tenant's own labs that have no LOINC code, by lab and name.
 
-    Those of retired markers are left out.
+    Those of retired markers are left out. `order_by` is the path to sort all by, with
+    a minus for downwards.
     """
     rows = ExpectedResult.objects.filter(
         marker__lab__owner=owner, marker__retired_at=None, loinc_code=""
     )
+    asked = (build_order(order_by),) if order_by else ()
     return rows.select_related("marker__lab").order_by(
-        "marker__lab__slug", "name", "pk"
+        *asked, "marker__lab__slug", "name", "pk"
     )
 
 

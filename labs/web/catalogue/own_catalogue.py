@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from labs.models import CatalogueUpdate, Lab, Marker, ServiceCenter
 from labs.operations.catalogue.catalogue_export import (
@@ -40,6 +41,7 @@ from labs.operations.catalogue.loinc_proposals import (
     list_results_without_loinc,
     propose_loinc_of_result,
 )
+from labs.web.columns import RESULTS_WITHOUT_LOINC
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import (
@@ -197,12 +199,15 @@ def show_loinc_proposals(request: TenantRequest) -> HttpResponseBase:
     """Show results without a LOINC code, with proposals, and store confirmed ones."""
     if request.method == "POST":
         return _confirm_codes(request)
-    page, links = _paginate(
-        request, list_results_without_loinc(owner=request.tenant), _RESULTS_A_PAGE
+    columns = read_list_columns(request, RESULTS_WITHOUT_LOINC)
+    found = list_results_without_loinc(
+        owner=request.tenant, order_by=columns.order_asked
     )
+    page, links = _paginate(request, found, _RESULTS_A_PAGE)
     return render_page(
         request,
         "labs/loinc_proposals.html",
+        columns=columns,
         rows=[propose_loinc_of_result(result) for result in page],
         **links,
         section="lab_tests",

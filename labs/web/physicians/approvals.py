@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.declarations.pages import NavCount
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from accounts.web.sign_in.step_up import (
     find_identity_confirmation_time,
@@ -35,6 +36,7 @@ from labs.queries.orders.approvals import (
 )
 from labs.queries.physicians import find_physician_of_member
 from labs.states.catalogue import CollectionMethod
+from labs.web.columns import APPROVALS
 from labs.web.orders.order_page import list_patient_details_by_label
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web.views import page_url, redirect_browser, render_page
@@ -75,7 +77,10 @@ def show_approval_queue(request: TenantRequest) -> HttpResponse:
     """Show what waits for the member, or for all to who only reads; no names."""
     may_decide = request.rights.allow(Area.APPROVE_ORDERS, write=True)
     physician = _find_physician(request) if may_decide else None
-    waiting = list_waiting_approvals(tenant=request.tenant, physician=physician)
+    columns = read_list_columns(request, APPROVALS)
+    waiting = columns.sort_rows(
+        list_waiting_approvals(tenant=request.tenant, physician=physician)
+    )
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -86,6 +91,7 @@ def show_approval_queue(request: TenantRequest) -> HttpResponse:
         request,
         "labs/approvals.html",
         section="approvals",
+        columns=columns,
         waiting=waiting,
         decided=list_decided_approvals(tenant=request.tenant),
         physician=physician,

@@ -15,7 +15,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
+from portal.lib.database.sorting import SORTED_UP_TO
 from portal.lib.errors import DomainError, NotAllowed, NotFound, Unavailable
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import (
@@ -41,6 +43,7 @@ from reports.queries.mail import (
     list_documents,
 )
 from reports.states import DocumentReason, DocumentStatus
+from reports.web.columns import DOCUMENTS
 from reports.web.jobs.forms import FilesForm
 from reports.web.jobs.overview import count_attention
 
@@ -233,8 +236,13 @@ def _list(
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(DocumentStatus.UNMATCHED)
     offset = parse_list_offset(request)
+    columns = read_list_columns(request, DOCUMENTS)
     found, total = list_documents(
-        tenant=request.tenant, statuses=(tab,), offset=offset, limit=PAGE_SIZE
+        tenant=request.tenant,
+        statuses=(tab,),
+        offset=offset,
+        limit=PAGE_SIZE,
+        order_by=columns.order_asked,
     )
     waiting = count_attention(request).documents
     return render_page(
@@ -252,6 +260,8 @@ def _list(
             for name, words in _TABS.items()
         ],
         rows=[DocumentRow(one, _describe_reason(one)) for one in found],
+        columns=columns,
+        is_sort_cut=columns.is_partial and total > SORTED_UP_TO,
         pager=Pager(total=total, offset=offset, limit=PAGE_SIZE),
         form=form,
         may_open=request.rights.allow(Area.PATIENT_DETAILS),

@@ -9,12 +9,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.states import Area
+from accounts.web.columns import read_list_columns
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web.views import page_url, redirect_browser, render_page
 from reports.operations.loinc_aliases import approve_loinc_alias, end_loinc_alias
 from reports.queries import list_loinc_aliases
 from reports.states import AliasStatus
+from reports.web.columns import LOINC_ALIASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,12 +37,14 @@ def show_loinc_aliases(request: TenantRequest) -> HttpResponse:
     by_status = {
         status: [one for one in found if one.status == status] for status in AliasStatus
     }
+    columns = read_list_columns(request, LOINC_ALIASES)
     return render_page(
         request,
         "reports/signing/aliases.html",
         section="reports",
         proposed=by_status[AliasStatus.PROPOSED],
-        live=by_status[AliasStatus.LIVE],
+        columns=columns,
+        live=columns.sort_rows(by_status[AliasStatus.LIVE]),
         ended=by_status[AliasStatus.ENDED][:_ENDED_SHOWN],
         me=request.actor.key,
         may_write=request.rights.allow(Area.SIGN_REPORTS, write=True),
