@@ -10,10 +10,11 @@ from accounts.declarations.pages import (
     PageContributions,
     Search,
     UserColumn,
+    UserTabCount,
 )
 from accounts.states import Area
 from labs.queries.orders.order_list import count_orders_per_user
-from labs.queries.population import orders
+from labs.queries.population import orders, orders_of_user
 from labs.web.catalogue.palette import search_catalogue
 from labs.web.columns import LISTS
 from labs.web.inbound.overview import (
@@ -225,6 +226,9 @@ PAGES = PageContributions(
             Area.ORDERS,
             count_orders_per_user,
         ),
+    ),
+    user_tabs=(
+        UserTabCount("orders", Area.ORDERS, lambda *of: (orders_of_user(*of),)),
     ),
     lists=LISTS,
     first_steps=(

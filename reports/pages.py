@@ -9,10 +9,12 @@ from accounts.declarations.pages import (
     NavLink,
     PageContributions,
     Search,
+    UserTabCount,
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
 from reports.queries.jobs import JobFilters, list_parsing_jobs
+from reports.queries.outside import reports_of_user
 from reports.web.columns import LISTS
 from reports.web.jobs.overview import (
     build_reports_overview_part,
@@ -141,5 +143,6 @@ PAGES = PageContributions(
             ),
         ),
     ),
+    user_tabs=(UserTabCount("reports", Area.REPORTS, reports_of_user),),
     user_record=(build_user_record_part,),
 )

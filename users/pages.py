@@ -9,15 +9,20 @@ from accounts.declarations.pages import (
     NavLink,
     PageContributions,
     Search,
+    UserTabCount,
 )
 from accounts.states import Area
 from portal.lib.translation import gettext_lazy
+from users.queries.imports import imports_of_user
 from users.queries.population import connections, users_with_info
 from users.web.columns import LISTS
 from users.web.users.overview import build_users_overview
 from users.web.users.palette import reopen_users, search_users_for_palette
 
 PAGES = PageContributions(
+    user_tabs=(
+        UserTabCount("imports", Area.USERS, lambda *of: (imports_of_user(*of),)),
+    ),
     lists=LISTS,
     navigation=(
         NavLink(

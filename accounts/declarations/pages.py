@@ -217,6 +217,19 @@ class UserColumn:
     count: Callable[..., Mapping[int, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class UserTabCount:
+    """A number on a tab of a user's page, for members who may read `area`.
+
+    `rows` returns what is counted, of a tenant and a user's key: querysets whose rows
+    together are those that the tab lists. `tab` is the tab's name in its page.
+    """
+
+    tab: str
+    area: Area
+    rows: Callable[[Tenant, int], Sequence[QuerySet[Any]]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStep:
     """A step of a new team's checklist, for members who may write in `area`.
@@ -249,7 +262,8 @@ class PageContributions:
     """All that one app contributes to pages that show several apps.
 
     `overview` are functions that return its parts of the overview. `user_columns`
-    are its columns of the users list. `user_record` return its parts of a user's page.
+    are its columns of the users list. `user_record` return its parts of a user's page,
+    `user_tabs` its numbers on that page's tabs.
     `lists` are the columns of its lists, from which members choose, or build them.
     """
 
@@ -259,6 +273,7 @@ class PageContributions:
     overview: tuple[Callable[[TenantRequest], OverviewPart], ...] = ()
     first_steps: tuple[FirstStep, ...] = ()
     user_columns: tuple[UserColumn, ...] = ()
+    user_tabs: tuple[UserTabCount, ...] = ()
     user_record: tuple[Callable[[TenantRequest, RecordSpan], RecordPart], ...] = ()
     lists: tuple[ListColumns | Callable[[], ListColumns], ...] = ()
 
@@ -322,6 +337,11 @@ def find_list_columns(key: str) -> ListColumns | None:
         for each in app.lists
     )
     return next((each for each in lists if each.key == key), None)
+
+
+def list_user_tab_counts() -> tuple[UserTabCount, ...]:
+    """Return the numbers on the tabs of a user's page that apps contribute."""
+    return tuple(each for app in list_page_contributions() for each in app.user_tabs)
 
 
 def list_user_columns() -> tuple[UserColumn, ...]:

@@ -64,6 +64,12 @@ def current_result_versions(tenant: Tenant) -> QuerySet[ResultVersion]:
     ).prefetch_related("results", "missing_results", "samples")
 
 
+def orders_of_user(tenant: Tenant, user_key: int) -> QuerySet[Order]:
+    """Return a user's orders."""
+    rows: QuerySet[Order] = Order.objects.for_tenant(tenant).filter(user_id=user_key)
+    return rows
+
+
 def orders(tenant: Tenant) -> QuerySet[Order]:
     """Return orders with their user, lab and ordered test."""
     rows: QuerySet[Order] = Order.objects.for_tenant(tenant).live()

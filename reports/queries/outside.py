@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
-from reports.models import OutsideReport
+from reports.models import OutsideReport, ParsingJob
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from reports.models import OutsideReportQuerySet
+    from reports.models import OutsideReportQuerySet, ParsingJobQuerySet
 
 
 def list_outside_reports(*, tenant: Tenant, user_uuid: UUID) -> OutsideReportQuerySet:
     """Return a user's outside reports, newest first, not paged."""
     rows: OutsideReportQuerySet = OutsideReport.objects.for_tenant(tenant).current()
     return rows.of_user(user_uuid).order_by("-dated_at", "id")
+
+
+def reports_of_user(
+    tenant: Tenant, user_key: int
+) -> tuple[ParsingJobQuerySet, OutsideReportQuerySet]:
+    """Return a user's reports: those read here, and other institutions' newest."""
+    read: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
+    outside: OutsideReportQuerySet = OutsideReport.objects.for_tenant(tenant).current()
+    return read.filter(user_id=user_key), outside.filter(user_id=user_key)
 
 
 def get_outside_report(

@@ -13,6 +13,9 @@ from users.states.imports import ImportStatus
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
     from users.models import User
 
 
@@ -30,6 +33,12 @@ def list_health_data_imports(*, user: User, limit: int) -> list[ImportJob]:
     """Return the user's latest imports, newest first."""
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     return list(mine.order_by("-created_at", "-id")[:limit])
+
+
+def imports_of_user(tenant: Tenant, user_key: int) -> QuerySet[ImportJob]:
+    """Return a user's imports."""
+    rows: QuerySet[ImportJob] = ImportJob.objects.for_tenant(tenant)
+    return rows.filter(user_id=user_key)
 
 
 def find_earlier_import_of_same_file(job: ImportJob) -> ImportJob | None:

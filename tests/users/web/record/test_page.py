@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -14,6 +15,9 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.fhir import make_outside_report
+from tests.factories.imports import make_import
+from tests.factories.labs import make_order
 from tests.factories.reports import make_parsed, make_parsed_result, make_parsing_job
 from tests.factories.results import (
     make_order_awaiting_results,
@@ -344,3 +348,41 @@ def test_ids_and_a_call_are_in_a_tab_for_developers(alice_web, alice_tenant, use
     assert subjects(alice_tenant, before) == ["user"]
     assert alice_web.get(f"{LIST}no-uuid/developers/").status_code == 404
     assert "curl" not in alice_web.get(f"{LIST}{user.uuid}/").content.decode()
+
+
+def tabs_of(reply):
+    return dict(
+        re.findall(
+            r'>([^<>]+)<span class="count">([^<]+)</span></a>', reply.content.decode()
+        )
+    )
+
+
+def test_tabs_say_how_many_things_each_lists(alice_web, alice_tenant, alice_team, user):
+    address = f"{LIST}{user.uuid}/developers/"
+    other = make_user(tenant=alice_tenant)
+    make_order(tenant=alice_tenant, user=other)
+    make_parsing_job(user=other)
+    make_import(user=other)
+    alice_web.get(address)  # what a session's first request asks once
+
+    with CaptureQueriesContext(connection) as few:
+        before = alice_web.get(address)
+    for _n in range(3):
+        make_order(tenant=alice_tenant, user=user)
+    make_parsing_job(user=user)
+    make_outside_report(user=user)
+    make_import(user=user)
+    with CaptureQueriesContext(connection) as many:
+        after = alice_web.get(address)
+    developer = Client()
+    developer.force_login(make_member(team=alice_team, roles=(Role.DEVELOPER,)))
+
+    assert tabs_of(before) == {"Imports": "0", "Lab orders": "1", "Reports": "1"}
+    assert tabs_of(after) == {"Imports": "1", "Lab orders": "4", "Reports": "3"}
+    assert len(many) == len(few)
+    counting = [each["sql"] for each in many if "UNION ALL" in each["sql"]]
+    assert sum("labs_order" in sql and "reports_" in sql for sql in counting) == 1
+    # No reports: that area is not theirs.
+    assert tabs_of(developer.get(address)) == {"Imports": "1", "Lab orders": "4"}
+    assert alice_web.get(f"{LIST}{user.uuid}/orders/").context["total"] == 4
