@@ -6,14 +6,23 @@ import re
 from datetime import date
 
 import pytest
+from django.test import Client
 from playwright.sync_api import expect
 
 from accounts.states import Role
+from reports.models import Signature
 from reports.parser.parsing import parse_report
+from reports.parser.report import Interpretation, PageSize
 from reports.queries import list_review_rows
 from tests.browser.conftest import complaints
+from tests.clients import confirm
 from tests.factories.accounts import make_member
-from tests.factories.reports import make_review
+from tests.factories.reports import (
+    make_parsed,
+    make_parsed_result,
+    make_pdf,
+    make_review,
+)
 from tests.factories.users import make_user
 from tests.reports.seeded_panel import draw_panel
 
@@ -179,3 +188,51 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
     assert rows["Potassium"] == ("4.2", "edited")
     assert rows["Lymphocytes"] == ("30", "edited")
     assert {decision for _, decision in rows.values()} == {"edited", "confirmed"}
+
+
+def test_a_value_is_corrected_and_signed_without_script(
+    visit, alice_team, alice_tenant
+):
+    plain = {
+        "value": "83",
+        "interpretation": Interpretation.NORMAL,
+        "is_above_max_range": False,
+    }
+    review = make_review(
+        user=make_user(tenant=alice_tenant),
+        report=make_parsed(
+            results=(make_parsed_result(**plain),),
+            page_sizes=(PageSize(1, 595.28, 841.89),),
+        ),
+        content=make_pdf(rows=(("Glucose", "88", "mg/dL", "70 - 99"),)),
+    )
+    client = Client()
+    client.force_login(
+        make_member(
+            team=alice_team, email="nora@alice.example", roles=(Role.CLINICIAN,)
+        )
+    )
+    confirm(client)
+    with visit.page(client=client, scripts=False) as page:
+        page.goto(QUEUE)
+        page.get_by_role("button", name="claim and review").click()
+        page.wait_for_load_state()  # a picture that is still drawn is drawn for one
+        page.locator(".desk__page figcaption").get_by_role("button").click()
+        page.wait_for_load_state()
+        page.locator("#row-0").get_by_role("link", name="Edit").click()
+        value = page.get_by_label("Value", exact=True)
+        value.fill("")
+        page.get_by_role("button", name="Save").click()
+        expect(value).to_have_value("")
+        value.fill("88")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".bm--edited .val")).to_contain_text("88")
+        page.wait_for_load_state()
+        page.get_by_role("link", name="Approve…").click()
+        page.get_by_role("radio").first.check()
+        page.get_by_role("button", name="Sign and approve").click()
+        expect(page.get_by_text("Report signed.")).to_be_visible()
+
+    (row,) = list_review_rows(tenant=alice_tenant, review=review)
+    assert (row.values["value"], row.decision) == ("88", "edited")
+    assert Signature.unscoped.count() == 1
