@@ -34,18 +34,13 @@ def draw_chart_notes(
     Spans are cut to `left` and `right`. Numbers that would cover each other stand
     below each other.
     """
+    listed = list(notes)
     drawn = []
-    taken: list[tuple[float, float]] = []
-    for note in notes:
+    for note, (middle, depth) in zip(
+        listed, _place_numbers(listed, left=left, right=right), strict=True
+    ):
         start, end = max(note.start, left), min(note.end, right)
-        middle = min(max((start + end) / 2, left + _RADIUS), right - _RADIUS)
-        y = top + _RADIUS
-        while any(
-            abs(x - middle) < 2 * _RADIUS and abs(other - y) < 2 * _RADIUS
-            for x, other in taken
-        ):
-            y += 2 * _RADIUS
-        taken.append((middle, y))
+        y = top + depth
         drawn.append(
             (
                 _n(start),
@@ -68,6 +63,32 @@ def draw_chart_notes(
         '<text class="cn-number" x="{5}" y="{8}" text-anchor="middle">{9}</text></g>',
         drawn,
     )
+
+
+def measure_chart_notes(
+    notes: Iterable[ChartNote], *, left: float, right: float
+) -> float:
+    """Return how far down the numbers of the notes reach, px; 0 without notes."""
+    depths = (depth for _, depth in _place_numbers(notes, left=left, right=right))
+    return max((depth + _RADIUS for depth in depths), default=0.0)
+
+
+def _place_numbers(
+    notes: Iterable[ChartNote], *, left: float, right: float
+) -> list[tuple[float, float]]:
+    """Return the middle of each number and how far it is below the top, px."""
+    taken: list[tuple[float, float]] = []
+    for note in notes:
+        start, end = max(note.start, left), min(note.end, right)
+        middle = min(max((start + end) / 2, left + _RADIUS), right - _RADIUS)
+        depth = _RADIUS
+        while any(
+            abs(x - middle) < 2 * _RADIUS and abs(other - depth) < 2 * _RADIUS
+            for x, other in taken
+        ):
+            depth += 2 * _RADIUS
+        taken.append((middle, depth))
+    return taken
 
 
 def _n(number: float) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from portal.ui.chart_notes import ChartNote, draw_chart_notes
+from portal.ui.chart_notes import ChartNote, draw_chart_notes, measure_chart_notes
 from portal.ui.dates import write_date
 from portal.ui.numbers import part_thousands
 
@@ -164,20 +164,22 @@ def draw_time_series_chart(
     """
     frame = compute_plot_frame(curves, start=start, end=end)
     scales = _scales(curves)
-    bottom = (_HEIGHT if curves else 0) + len(lanes) * _lane_height(lanes)
+    drawn = [
+        ChartNote(frame.x(note.start), frame.x(note.end), note.number, note.title)
+        for note in notes
+    ]
+    # Lanes are opaque: without curves above them the numbers of notes need a place.
+    room = measure_chart_notes(drawn, left=frame.left, right=frame.right)
+    top = _HEIGHT if curves else room
+    bottom = top + len(lanes) * _lane_height(lanes)
     return format_html(
         '<svg class="chart series" viewBox="0 0 {} {}" role="img" aria-label="{}">'
         "{}{}{}{}{}{}</svg>",
         WIDTH,
-        bottom + _FOOT,
+        _n(bottom + _FOOT),
         says,
         draw_chart_notes(
-            (
-                ChartNote(
-                    frame.x(note.start), frame.x(note.end), note.number, note.title
-                )
-                for note in notes
-            ),
+            drawn,
             top=_TOP if curves else 0,
             bottom=bottom,
             left=frame.left,
@@ -187,7 +189,7 @@ def draw_time_series_chart(
         _times(frame, zone, bottom),
         _joined(_bars(c, frame, scales) for c in curves if c.shape == "bars"),
         _joined(_line(c, frame, scales) for c in curves if c.shape == "line"),
-        _lanes(lanes, frame, _HEIGHT if curves else 0),
+        _lanes(lanes, frame, top),
     )
 
 

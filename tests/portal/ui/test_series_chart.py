@@ -131,9 +131,14 @@ def test_an_annotation_reaches_over_all_that_is_drawn():
 
     spans = [re.search(r'class="cn-span" [^>]*', svg)[0] for svg in (alone, below)]
     assert [re.findall(r' (?:y|height)="([^"]+)"', span) for span in spans] == [
-        ["0", "20"],
+        ["0", "34"],
         ["22", "234"],
     ]
+    # The lane covers no number, nor of two that stand below each other.
+    two = draw(lanes=[Lane("Sleep", [night])], notes=[trip, trip._replace(number=2)])
+    places = re.findall(r'class="cn-dot" [^>]*cy="([^"]+)" r="7"', two)
+    assert places == ["7", "21"]
+    assert re.search(r'class="cy-cell" x="44" y="34"', two)
 
 
 def test_a_value_that_never_changes_is_drawn():
