@@ -127,7 +127,7 @@ PAGES = PageContributions(
             area=Area.TEAM,
         ),
         Destination(
-            77, gettext_lazy("Emails"), "message", "team:mails", area=Area.TEAM
+            82, gettext_lazy("Emails"), "message", "team:mails", area=Area.TEAM
         ),
         Destination(
             75, gettext_lazy("Retention"), "clock", "team:retention", area=Area.TEAM
