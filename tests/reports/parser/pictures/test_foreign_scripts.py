@@ -53,7 +53,8 @@ def test_a_script_that_nothing_reads_gives_no_row(picture, monkeypatch):
 
 
 @pytest.mark.skipif(
-    not {"osd", "rus"} <= tesseract.list_ocr_languages(), reason="no tesseract"
+    not {"osd", "rus"} <= tesseract.list_ocr_languages(),
+    reason="needs tesseract-ocr and tesseract-ocr-rus, as .ci/run installs",
 )
 def test_cyrillic_is_read_or_named(picture, monkeypatch):
     report = parse_report(picture)
