@@ -59,6 +59,9 @@ _VISITS: dict[int, _DemoAppointment] = {
     0: _DemoAppointment("quest-lipid-panel"),
     1: _DemoAppointment("quest-lipid-panel", 1, "Fasts from the evening before."),
     2: _DemoAppointment("quest-lipid-panel", 2, cancelled="schedule_conflict"),
+    3: _DemoAppointment(
+        "quest-essential-health-at-home", comes=AppointmentProvider.PHLEBFINDERS
+    ),
     4: _DemoAppointment("quest-lipid-panel", _PASSED),
     5: _DemoAppointment(
         "quest-essential-health-at-home",
@@ -66,6 +69,11 @@ _VISITS: dict[int, _DemoAppointment] = {
         comes=AppointmentProvider.PHLEBFINDERS,
     ),
     11: _DemoAppointment("quest-lipid-panel", 8),
+    15: _DemoAppointment(
+        "quest-essential-health-at-home",
+        comes=AppointmentProvider.PHLEBFINDERS,
+        cancelled="schedule_conflict",
+    ),
 }
 
 

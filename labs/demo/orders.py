@@ -77,7 +77,7 @@ _PATIENTS = tuple(
         "Helena|Marsh|female|1979-04-12|14 Orchard Row|Tempe|AZ|85281",
         "Owen|Castellan|male|1992-09-03|220 Quarry Lane|New York|NY|10016",
         "Walter|Ingram|male|1961-11-02|7 Saguaro Court|Phoenix|AZ|85004",
-        "Lotte|Bramhall|female|1985-01-26|31 Mill Street|Boston|MA|02108",
+        "Lotte|Bramhall|female|1985-01-26|31 Mill Street|Tucson|AZ|85701",
         "Desmond|Pike|male|1979-06-12|480 Lakeside Drive|Evanston|IL|60201",
         "Yara|Sandoval|female|1996-12-08|9 Harbor View|San Diego|CA|92101",
         "Ines|Calloway|female|1990-03-30|56 Juniper Street|Austin|TX|78701",
@@ -89,7 +89,7 @@ _PATIENTS = tuple(
         "Edith|Lockhart|female|1979-08-30|19 Rosewood Place|Raleigh|NC|27601",
         "Caleb|Nordstrom|male|1994-11-11|840 Pine Street|Denver|CO|80202",
         "Bianca|Fairweather|female|1981-04-02|26 Elm Terrace|Buffalo|NY|14202",
-        "Julian|Ashby|male|1976-09-24|11 Magnolia Way|Savannah|GA|31401",
+        "Julian|Ashby|male|1976-09-24|11 Magnolia Way|Chattanooga|TN|37402",
     )
 )
 _PHYSICIAN = {"first_name": "Nora", "last_name": "Whitfield", "npi": "1234567893"}
@@ -139,9 +139,7 @@ _COURSES: tuple[tuple[_DemoOrder, ...], ...] = (
             redraw=_DemoOrder("", (6, 6), ("requisition_created",)),
             comments="Tired for three months. Takes no iron.",
         ),
-        _DemoOrder(
-            "quest-essential-health-at-home", (2, 2, 2), ("appointment_pending",)
-        ),
+        _DemoOrder("quest-essential-health-at-home", (2, 2), ("requisition_created",)),
     ),
     (
         _DemoOrder(
@@ -228,13 +226,7 @@ _COURSES: tuple[tuple[_DemoOrder, ...], ...] = (
             "quest-essential-health", (48, 48, 46, 45), ("completed",), priority=True
         ),
     ),
-    (
-        _DemoOrder(
-            "quest-essential-health-at-home",
-            (7, 7, 7, 6, 4),
-            ("appointment_scheduled", "appointment_cancelled"),
-        ),
-    ),
+    (_DemoOrder("quest-essential-health-at-home", (7, 7), ("requisition_created",)),),
 )
 
 

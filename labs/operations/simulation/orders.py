@@ -29,7 +29,7 @@ from labs.operations.simulation.appointments import advance_order_and_appointmen
 from labs.queries.orders.history import (
     find_last_order_event_id,
     find_simulated_order_path,
-    has_only_cancelled_visits,
+    waits_for_new_visit,
 )
 from labs.queries.orders.orders import get_order_with_details
 from labs.queries.results.results import find_current_result_version
@@ -190,7 +190,7 @@ def _require_reachable_goal(order: Order, goal: str, seen: int | None) -> list[s
         "goal": goal,
         "status": order.status,
     }
-    if has_only_cancelled_visits(order):
+    if waits_for_new_visit(order):
         reason = _(
             "The visit was cancelled. Book a new one before the order advances to"
             " %(goal)s."

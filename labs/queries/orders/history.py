@@ -77,30 +77,31 @@ def get_last_order_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     return found
 
 
-def has_only_cancelled_visits(order: Order) -> bool:
-    """Return whether an order's visits are all cancelled; False if it had none.
+def waits_for_new_visit(order: Order) -> bool:
+    """Return whether an order's visit was cancelled and no other is booked.
 
-    One query, where the order's status says that a visit was cancelled.
+    The order's status says so, also where a lab or the simulation reported it and we
+    hold no visit. At most one query, where it does.
     """
     here = find_last_known_order_status(order)
     if split_order_status(here).low != "appointment_cancelled":
         return False
     visits = Appointment.objects.for_tenant(order.tenant).filter(order=order)
-    found = set(visits.values_list("status", flat=True))
-    return found == {AppointmentStatus.CANCELLED}
+    return not visits.exclude(status=AppointmentStatus.CANCELLED).exists()
 
 
 def find_simulated_order_path(order: Order, goal: str) -> list[str] | None:
     """Return the statuses that a sandbox order passes to `goal`; None if unreachable.
 
     After a cancelled visit no step that needs a visit is taken until one is booked
-    again. Orders that never had a visit take them all, as nothing else would let
-    customers try them. Source: Contract 6.13; Ours: a draw without a visit is no draw.
+    again. Orders that never had a visit take them all up to there, as nothing else
+    would let customers try them. Source: Contract 6.13; Ours: a draw without a visit
+    is no draw.
     """
     here = find_last_known_order_status(order)
     walk = find_order_status_path(here, to=goal, registrable=order.is_registrable)
     needs_visit = walk is not None and _needs_visit(walk)
-    return None if needs_visit and has_only_cancelled_visits(order) else walk
+    return None if needs_visit and waits_for_new_visit(order) else walk
 
 
 def list_reachable_order_status_paths(order: Order) -> list[list[str]]:
@@ -118,7 +119,7 @@ def list_reachable_order_status_paths(order: Order) -> list[list[str]]:
         for goal in dict(moves)
     )
     walks = [walk for walk in found if walk]
-    if any(map(_needs_visit, walks)) and has_only_cancelled_visits(order):
+    if any(map(_needs_visit, walks)) and waits_for_new_visit(order):
         walks = [walk for walk in walks if not _needs_visit(walk)]
     return sorted(walks, key=len)
 

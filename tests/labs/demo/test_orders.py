@@ -73,7 +73,7 @@ def test_demo_people_have_orders_in_every_state_of_work(everybody):
     assert {get_order_stage(order.status) for order in found} == {None, *Stage}
     assert sum(map(IN_STATE[WorkState.RESULTS], [one.status for one in found])) == 10
     assert sum(map(IN_STATE[WorkState.CLOSED], [one.status for one in found])) == 4
-    assert count_orders_needing_attention(tenant=everybody.tenant) == 6
+    assert count_orders_needing_attention(tenant=everybody.tenant) == 4
     assert {"redraw_available", "problem_in_transit_lab", "cancelled"} <= set(lows)
     assert {"lab_processing_blocked", "sample_error", "corrected"} <= set(lows)
     [waits] = [order for order in found if order.activate_by]

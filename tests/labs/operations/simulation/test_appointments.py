@@ -138,8 +138,30 @@ def test_nothing_goes_past_a_cancelled_visit_before_a_new_one(
     assert visits(asked) == ["completed", "cancelled"]
 
 
-def test_an_order_that_never_had_a_visit_is_drawn_all_the_same(alice_tenant):
-    order = make_bookable_order(tenant=alice_tenant, method=_AT_HOME)
+def test_a_status_alone_says_that_a_visit_was_cancelled(alice_tenant, alice_api):
+    """Orders that never had a visit are drawn, but not past a cancelled one."""
+    never, off = (
+        make_bookable_order(tenant=alice_tenant, method=_AT_HOME) for _ in range(2)
+    )
+    assert walk(never, "completed")
+    assert walk(off, "appointment_cancelled")
+    before = holdings(alice_tenant)
 
-    assert walk(order, "appointment_cancelled")
-    assert walk(order, "completed")
+    reply = alice_api.post(f"/v3/order/{off.pk}/test")
+
+    assert (reply.status_code, reply.json()["code"]) == (
+        400,
+        "final_status_unreachable",
+    )
+    assert (holdings(alice_tenant), visits(off)) == (before, [])
+
+    order = get_order_with_details(tenant=alice_tenant, order_id=off.pk)
+    request_home_appointment(
+        order=order,
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+
+    assert walk(off, "completed")
+    assert visits(off) == ["completed"]
