@@ -15,8 +15,8 @@ packing leaves, and packed days in the month that retention deletes.
 
 Must (performance.md; issue 35): queues flat, bloat under 20 %, and at the end each
 sample that was acknowledged is stored once. A call's time counts from when it was due.
-Bloat is pgstattuple's dead and free share of each table of over 2 MB. Autovacuum looks
-every second, which is its minute.
+Bloat is pgstattuple's dead and free share of each table of over 2 MB, but for what its
+fillfactor keeps free for updates. Autovacuum looks every second, which is its minute.
 """
 
 from __future__ import annotations
@@ -74,11 +74,17 @@ _KEPT_OF_USER = """
         + (SELECT coalesce(sum(count), 0) FROM users_packedday WHERE user_id = %(user)s)
 """
 _BLOAT = """
-    SELECT relname, pg_relation_size(oid), dead_tuple_percent, free_percent
+    SELECT relname, pg_relation_size(oid), dead_tuple_percent,
+        greatest(free_percent - coalesce(kept.share, 0), 0) AS free
     FROM pg_class, LATERAL pgstattuple(oid::regclass)
+    LEFT JOIN LATERAL (
+        SELECT 100 - option_value::int AS share FROM pg_options_to_table(reloptions)
+        WHERE option_name = 'fillfactor'
+    ) AS kept ON true
     WHERE relkind IN ('r', 'm') AND relnamespace = 'public'::regnamespace
         AND pg_relation_size(oid) > 2 * 1024 * 1024
-    ORDER BY dead_tuple_percent + free_percent DESC
+    ORDER BY dead_tuple_percent + greatest(free_percent - coalesce(kept.share, 0), 0)
+        DESC
 """
 
 
