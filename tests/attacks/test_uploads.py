@@ -59,6 +59,7 @@ def sender(web, tenant, content):
     return send
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_one_tenants_uploads_leave_the_others_their_look(
     run_jobs, alice_tenant, charlie_tenant, monkeypatch

@@ -117,6 +117,7 @@ def kept(now, before):
     return len([row for row in before if row in found])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300, func_only=True)
 def test_the_last_release_is_upgraded_with_its_rows(empty_database):
     then = migrate(RELEASE["leaves"])

@@ -221,6 +221,7 @@ def test_a_worker_that_failed_says_so(monkeypatch):
     assert items == [{"concurrency": 3, "queues": ["parsing", "default"]}]
 
 
+@pytest.mark.long
 def test_a_worker_that_reaches_no_database_says_so_in_one_line_and_waits():
     worker = start_worker(
         DATABASE_URL="postgresql://nobody@127.0.0.1:1/nothing", stderr=subprocess.PIPE

@@ -82,6 +82,7 @@ def test_attacks_give_no_results_and_the_worker_reads_on(run_jobs, alice_tenant)
     assert {entry.status for entry in queued()} == {"succeeded"}
 
 
+@pytest.mark.long
 def test_what_is_readable_and_no_report_says_so_and_gives_no_rows(tmp_path):
     files = harmless_files(tmp_path)
 

@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 
 import orjson
+import pytest
 from django.conf import settings
 from django.core.management import call_command
 
@@ -39,6 +40,7 @@ def answer_elsewhere(paths):
 
 # A picture beside them where there is a reader: reports of both kinds go through one
 # other process.
+@pytest.mark.long
 def test_reports_and_a_picture_give_the_same_bytes_twice(tmp_path):
     paths = [draw_report(tmp_path, name).path for name in LAYOUTS]
     rows = dict.fromkeys((path.name for path in paths), 5)

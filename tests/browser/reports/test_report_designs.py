@@ -15,7 +15,7 @@ from tests.reports.designs import design_paths
 pytestmark = pytest.mark.browser
 
 
-SAMPLE = 8
+SAMPLE = 24
 
 
 @pytest.mark.parametrize(

@@ -301,7 +301,7 @@ ADDRESSES = st.fixed_dictionaries(
 
 @settings(
     deadline=None,
-    max_examples=60,
+    max_examples=20,
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
         HealthCheck.too_slow,

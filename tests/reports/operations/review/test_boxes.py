@@ -98,6 +98,7 @@ def test_a_value_alone_and_a_name_alone_are_told_apart(tmp_path):
     assert (name.test_name, name.value) == ("Glucose", None)
 
 
+@pytest.mark.long
 def test_a_box_on_a_picture_is_read_from_it(tmp_path):
     scale = 200 / 72
     document = pdfium.PdfDocument(BytesIO(make_pdf()))
