@@ -75,16 +75,17 @@ class Delivery(TenantOwned):
             )
         ]
         indexes = [
-            # The log: newest first, by outcome or by type; the first has what its
-            # hours count.
+            # The log: newest first, by outcome or by type; the first two have what is
+            # counted of them, the tenant too, which the fence compares.
             models.Index(
                 fields=["endpoint", "-created_at", "-id"],
-                include=("status", "attempts"),
-                name="delivery_in_log",
+                include=("tenant", "status", "attempts"),
+                name="delivery_logged",
             ),
             models.Index(
                 fields=["endpoint", "status", "-created_at", "-id"],
-                name="delivery_in_status",
+                include=("tenant",),
+                name="delivery_with_status",
             ),
             models.Index(
                 fields=["endpoint", "event_type", "-created_at", "-id"],
@@ -164,8 +165,8 @@ class Attempt(TenantOwned):
             models.Index(fields=["delivery", "number"], name="attempt_by_delivery"),
             models.Index(
                 fields=["endpoint", "started_at"],
-                include=("succeeded", "total_ms"),
-                name="attempt_in_time",
+                include=("tenant", "succeeded", "total_ms"),
+                name="attempt_timed",
             ),
         ]
 
