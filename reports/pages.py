@@ -23,7 +23,7 @@ from reports.web.jobs.overview import (
 )
 from reports.web.jobs.palette import find_reports_by_id, reopen_reports
 from reports.web.jobs.user_record import build_user_record_part
-from reports.web.review.queue import count_open_reviews
+from reports.web.review.queue import build_reviews_nav_count
 
 PAGES = PageContributions(
     lists=LISTS,
@@ -59,7 +59,7 @@ PAGES = PageContributions(
             path_name="reports:reviews",
             areas=(Area.SIGN_REPORTS,),
             write=True,
-            count=count_open_reviews,
+            count=build_reviews_nav_count,
         ),
     ),
     destinations=(

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest
     from portal.ui.columns import Column, ListColumns
 
+# What the sidebar shows more of as "99+", so that no page counts on.
+BADGE_UP_TO = 99
+
 
 @dataclass(frozen=True, slots=True)
 class NavCount:
@@ -38,6 +41,11 @@ class NavCount:
     number: int
     says: str
     family: Family | None = None
+
+    @property
+    def shown(self) -> str:
+        """Return the number as the sidebar shows it."""
+        return f"{BADGE_UP_TO}+" if self.number > BADGE_UP_TO else str(self.number)
 
 
 class NavGroup(TextChoices):

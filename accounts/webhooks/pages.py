@@ -18,7 +18,7 @@ from accounts.webhooks.queries.health import (
 from accounts.webhooks.web.columns import LISTS
 from accounts.webhooks.web.overview import (
     build_failing_endpoints_overview,
-    count_failing_endpoints,
+    build_webhooks_nav_count,
 )
 from accounts.webhooks.web.palette import find_webhooks_for_command_palette
 from accounts.webhooks.web.user_record import build_user_record_part
@@ -35,7 +35,7 @@ PAGES = PageContributions(
             icon="hook",
             path_name="webhooks:list",
             areas=(Area.WEBHOOKS,),
-            count=count_failing_endpoints,
+            count=build_webhooks_nav_count,
             shortcut="g w",
             shortcut_words=gettext_lazy("Go to webhooks"),
         ),

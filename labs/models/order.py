@@ -15,6 +15,7 @@ from labs.models.catalogue import Lab, LabTest
 from labs.models.catalogue_version import PlacedTest, build_placed_test
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod
+from labs.states.order_queues import ENDED_BADLY, HELD_UP
 from labs.states.orders import (
     Interpretation,
     OrderOrigin,
@@ -22,6 +23,7 @@ from labs.states.orders import (
     StatusParts,
     split_order_status,
 )
+from labs.states.turnaround import AT_LAB
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
@@ -220,6 +222,25 @@ class Order(TenantOwned):
                 include=["user", "updated_at"],
                 condition=~models.Q(interpretation=""),
                 name="order_in_interpretation",
+            ),
+            # These two hold what every page counts, the orders that need attention.
+            models.Index(
+                fields=["tenant", "status", "updated_at"],
+                include=["id", "user"],
+                condition=models.Q(
+                    status__in=sorted({*HELD_UP, *ENDED_BADLY}), moved_from=""
+                ),
+                name="order_held_up_or_lost",
+            ),
+            models.Index(
+                fields=["tenant", "worst_case_due_by"],
+                include=["id", "user"],
+                condition=models.Q(
+                    status__in=sorted(AT_LAB),
+                    moved_from="",
+                    worst_case_due_by__isnull=False,
+                ),
+                name="order_due_from_lab",
             ),
             models.Index(
                 fields=["activate_by"],

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Q, Value
+from django.db.models import Count, Q
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
+from portal.lib.database.rows import fetch_rows
 from portal.lib.errors import NotFound
-from reports.models import (
-    ParsingJob,
-    ParsingJobTransition,
-    ReportFile,
-    ReportResult,
-    UnmatchedDocument,
-)
+from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.states import DocumentStatus, ParsingJobStatus
 from users.queries.numbers import find_records_by_number
 from users.queries.users.by_part import list_keys_by_part_of_id
@@ -35,6 +30,19 @@ if TYPE_CHECKING:
 # The overview counts up to here: its numbers are renewed again and again.
 COUNTED_UP_TO = 10_000
 _FOUND_BY_ID = 100
+_NEEDS_ATTENTION = f"""
+SELECT (
+    SELECT count(*) FROM reports_parsingjob job
+    JOIN users_user person ON person.id = job.user_id
+    WHERE job.tenant_id = %(tenant)s AND person.deleted_at IS NULL
+        AND (job.status = '{ParsingJobStatus.PENDING_REVIEW}'
+            OR (job.status = '{ParsingJobStatus.FAILED}'
+                AND job.finished_at >= %(failed_since)s))
+), (
+    SELECT count(*) FROM reports_unmatcheddocument
+    WHERE tenant_id = %(tenant)s AND status = '{DocumentStatus.UNMATCHED}'
+)
+"""  # noqa: S608 - the statuses are ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +127,10 @@ def list_failed_jobs_since(*, tenant: Tenant, since: datetime) -> ParsingJobQuer
 def count_what_needs_attention(
     *, tenant: Tenant, failed_since: datetime
 ) -> AttentionNumbers:
-    """Count what waits for a person, in one statement, as every page asks."""
-    jobs: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
-    needs_attention = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
-        status=ParsingJobStatus.FAILED, finished_at__gte=failed_since
-    )
-    documents = UnmatchedDocument.objects.for_tenant(tenant)
-    counted = [
-        rows.order_by().values(kind=Value(kind)).annotate(number=Count("id"))
-        for kind, rows in (
-            ("jobs", jobs.filter(needs_attention)),
-            ("documents", documents.filter(status=DocumentStatus.UNMATCHED)),
-        )
-    ]
-    numbers = dict(counted[0].union(counted[1], all=True).values_list("kind", "number"))
-    return AttentionNumbers(numbers.get("jobs", 0), numbers.get("documents", 0))
+    """Count what waits for a person; one query, by hand, as every page asks."""
+    inputs = {"tenant": tenant.pk, "failed_since": failed_since}
+    [(jobs, documents)] = fetch_rows(_NEEDS_ATTENTION, inputs)
+    return AttentionNumbers(jobs, documents)
 
 
 def count_parsing_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:

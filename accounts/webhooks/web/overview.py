@@ -10,6 +10,7 @@ from django.utils.translation import ngettext
 from accounts.declarations.pages import AttentionItem, NavCount, OverviewPart, Urgency
 from accounts.states import Area
 from accounts.webhooks.queries.health import (
+    count_failing_endpoints,
     list_failing_endpoints,
     measure_endpoint_health,
 )
@@ -56,10 +57,10 @@ def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:
     return OverviewPart(attention=tuple(items))
 
 
-def count_failing_endpoints(request: TenantRequest) -> NavCount | None:
+def build_webhooks_nav_count(request: TenantRequest) -> NavCount | None:
     """Count failing endpoints for the navigation; None if there are none."""
     if not request.rights.allow(Area.WEBHOOKS):
         return None
-    number = len(list_failing_endpoints(request.tenant))
+    number = count_failing_endpoints(request.tenant)
     label = ngettext("failing endpoint", "failing endpoints", number)
     return NavCount(number, label, "bad") if number else None

@@ -7,28 +7,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
-from django.utils import timezone
 
-from labs.models import CriticalAlert, Order
+from labs.models import Order
 from labs.queries.catalogue import find_lab_by_slug
+from labs.queries.orders.attention import (
+    COUNTED_UP_TO,
+    list_parts_needing_attention,
+    unacknowledged_alerts,
+)
 from labs.queries.orders.order_counts import fetch_order_counts
 from labs.states.catalogue import CollectionMethod
-from labs.states.order_queues import (
-    ENDED_BADLY,
-    HELD_UP,
-    IN_STATE,
-    ORDERED,
-    WorkState,
-    get_order_stage,
-)
-from labs.states.orders import OrderTopLevelStatus, split_order_status
-from labs.states.turnaround import AT_LAB
+from labs.states.order_queues import IN_STATE, WorkState, get_order_stage
+from labs.states.orders import split_order_status
 from portal.lib.database import rows
 from portal.lib.database.sorting import SORTED_UP_TO, sort_newest
 from users.queries.numbers import find_records_by_number
@@ -48,16 +44,12 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models.order import OrderQuerySet
 
-# A list is counted up to here: counting on would cost more than the page.
-COUNTED_UP_TO = 10_000
-# How long what has ended badly needs attention.
-LATELY = timedelta(days=7)
-# A requisition is made within seconds; an order without one for so long is stuck.
-STUCK_AFTER = timedelta(hours=1)
 NO_RESULT = "none"
 NEWEST_FIRST = "-created_at"
 # Orders of more users than this are found by a join, not by the users' keys.
 _FEW_USERS = 500
+_NEWEST = ("-created_at", "-id")
+_OF_USER = "user__client_user_id"
 _SHOWN = (
     "id",
     "status",
@@ -91,8 +83,9 @@ class ListFilters:
     `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
     NO_RESULT. `created_from` is included, `created_until` is not. `text` is in an ID of
     the order or its user, or in a number of a sample, lab or visit. `order_by` is a
-    path of Order, with a minus for downwards; but for the time of creation, the newest
-    SORTED_UP_TO are sorted by it.
+    path of Order, with a minus for downwards. By the time of creation all are sorted;
+    by status too where nothing but a status is filtered by, and by user where nothing
+    is. Else the newest SORTED_UP_TO are sorted.
     """
 
     work: WorkState = WorkState.ALL
@@ -112,11 +105,15 @@ class ListFilters:
 
 @dataclass(frozen=True, slots=True)
 class ListedOrders:
-    """Part of a list. `total` is exact up to COUNTED_UP_TO; `is_exact` says so."""
+    """Part of a list. `total` is exact up to COUNTED_UP_TO; `is_exact` says so.
+
+    `is_sort_cut` is whether only the newest were sorted.
+    """
 
     orders: list[Order]
     total: int
     is_exact: bool
+    is_sort_cut: bool = False
 
 
 def count_orders_per_status(*, tenant: Tenant) -> dict[str, int]:
@@ -147,17 +144,23 @@ def list_orders(
     parts = _matching_parts(tenant, filters, per_status)
     if not parts:
         return ListedOrders([], 0, is_exact=True)
-    ids = _list_ids_in_order(tenant, parts, filters.order_by, offset, limit)
+    numbers = _find_known_numbers(filters, per_status)
+    ids = _list_ids_by_index(tenant, parts, filters, numbers, offset, limit)
+    is_sort_cut = ids is None
+    if ids is None:
+        ids = _list_ids_of_newest(tenant, parts, filters.order_by, offset, limit)
     if len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
-    elif (known := _find_known_total(filters, per_status)) is not None:
-        total = known
+    elif numbers is not None:
+        total = sum(numbers.values())
     else:
         total = _count_parts(parts)
+    is_exact = total <= COUNTED_UP_TO
     return ListedOrders(
         orders=_load_listed_orders(tenant, ids, with_patients=with_patients),
         total=min(total, COUNTED_UP_TO),
-        is_exact=total <= COUNTED_UP_TO,
+        is_exact=is_exact,
+        is_sort_cut=is_sort_cut and not is_exact,
     )
 
 
@@ -181,11 +184,13 @@ def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
 
     At most three queries.
     """
-    critical = Q(pk__in=_unacknowledged_alerts(tenant).values("order_id"))
+    critical = Q(pk__in=unacknowledged_alerts(tenant).values("order_id"))
     ids: list[UUID] = []
     for which in (critical, ~critical):
         if len(ids) < limit:
-            keys = _sort_keys([part.filter(which) for part in _attention_parts(tenant)])
+            keys = _sort_keys(
+                [part.filter(which) for part in list_parts_needing_attention(tenant)]
+            )
             newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
             ids += [key for _, key in newest]
     return _load_listed_orders(tenant, ids, with_patients=False)
@@ -207,11 +212,6 @@ def count_orders_per_user(
     )
 
 
-def count_orders_needing_attention(*, tenant: Tenant) -> int:
-    """Count orders needing attention, up to COUNTED_UP_TO + 1. One query."""
-    return _count_parts(_attention_parts(tenant))
-
-
 def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """Count orders placed on each UTC day that has any, by the index alone.
 
@@ -230,13 +230,6 @@ def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
     return _load_listed_orders(tenant, ids, with_patients=False)
 
 
-def _unacknowledged_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
-    found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
-        acknowledged_at=None
-    )
-    return found
-
-
 def _live_orders(tenant: Tenant) -> OrderQuerySet:
     found: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     return found
@@ -249,7 +242,7 @@ def _load_listed_orders(
     if not ids:
         return []
     columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
-    alerts = _unacknowledged_alerts(tenant).filter(order=OuterRef("pk"))
+    alerts = unacknowledged_alerts(tenant).filter(order=OuterRef("pk"))
     full = Order.objects.for_tenant(tenant).select_related(
         "user", "lab", "lab_test", "lab_account"
     )
@@ -258,20 +251,65 @@ def _load_listed_orders(
     return [found[pk] for pk in ids if pk in found]
 
 
-def _list_ids_in_order(
-    tenant: Tenant, parts: list[OrderQuerySet], order_by: str, offset: int, limit: int
-) -> list[UUID]:
-    if order_by.removeprefix("-") == "created_at":
-        sign = "-" if order_by.startswith("-") else ""
+def _list_ids_by_index(
+    tenant: Tenant,
+    parts: list[OrderQuerySet],
+    filters: ListFilters,
+    numbers: Mapping[str, int] | None,
+    offset: int,
+    limit: int,
+) -> list[UUID] | None:
+    """Return a page of the whole list in order; None where no index has the order.
+
+    `numbers` of the matching orders per status are known if no more is filtered by.
+    """
+    path, is_down = filters.order_by.removeprefix("-"), filters.order_by[:1] == "-"
+    sign = "-" if is_down else ""
+    if path == "created_at":
         keys = _sort_keys(parts, "created_at")
         ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
         return [key for _, key in ordered[offset : offset + limit]]
-    newest = ("-created_at", "-id")
+    if path == "status" and numbers is not None:
+        return _list_ids_by_status(parts[0], numbers, is_down, offset, limit)
+    if path == _OF_USER and filters == ListFilters(order_by=filters.order_by):
+        # By the index of users, then that of each one's orders.
+        live = Order.objects.for_tenant(tenant).filter(user__tenant=tenant.pk).live()
+        by_user = live.order_by(f"{sign}{_OF_USER}", *_NEWEST)
+        return list(by_user.values_list("id", flat=True)[offset : offset + limit])
+    return None
+
+
+def _list_ids_by_status(
+    orders: OrderQuerySet,
+    numbers: Mapping[str, int],
+    is_down: bool,
+    offset: int,
+    limit: int,
+) -> list[UUID]:
+    """Return a page of the orders by status, the newest of each first.
+
+    A query for each status that the page shows: of those before it, the number is
+    known.
+    """
+    ids: list[UUID] = []
+    for status in sorted(numbers, reverse=is_down):
+        if offset < numbers[status] and len(ids) < limit:
+            found = orders.filter(status=status).order_by(*_NEWEST)
+            last = offset + limit - len(ids)
+            ids += found.values_list("id", flat=True)[offset:last]
+        offset = max(offset - numbers[status], 0)
+    return ids
+
+
+def _list_ids_of_newest(
+    tenant: Tenant, parts: list[OrderQuerySet], order_by: str, offset: int, limit: int
+) -> list[UUID]:
+    """Return a page of the newest SORTED_UP_TO in order."""
     orders: QuerySet[Order, Any] = parts[0]
     if len(parts) > 1:
-        keys = _sort_keys(parts, "created_at").order_by(*newest)[:SORTED_UP_TO]
+        keys = _sort_keys(parts, "created_at").order_by(*_NEWEST)[:SORTED_UP_TO]
         orders = _live_orders(tenant).filter(pk__in=[key for _, key in keys])
-    found = sort_newest(orders, order_by=order_by, newest=newest)
+    found = sort_newest(orders, order_by=order_by, newest=_NEWEST)
     return list(found.values_list("id", flat=True)[offset : offset + limit])
 
 
@@ -293,35 +331,10 @@ def _count_parts(parts: list[OrderQuerySet]) -> int:
     return min(number, COUNTED_UP_TO + 1)
 
 
-def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
-    """Return orders needing attention, in parts that each have an index.
-
-    Source: Ours (design guide, Orders).
-    """
-    now = timezone.now()
-    lately = Q(updated_at__gte=now - LATELY)
-    waiting = _unacknowledged_alerts(tenant).values("order_id")
-    replacements = (
-        Order.objects.for_tenant(tenant)
-        .filter(parent_id=OuterRef("pk"))
-        .exclude(status__startswith=f"{OrderTopLevelStatus.CANCELLED}.")
-    )
-    parts = [
-        Q(status__in=HELD_UP),
-        Q(status__in=ENDED_BADLY) & lately & ~Exists(replacements),
-        Q(pk__in=waiting),
-        Q(status__in=AT_LAB, worst_case_due_by__lt=now.date()),
-    ]
-    if not tenant.is_sandbox:  # where a requisition waits for simulation
-        due = Q(activate_by=None) | Q(activate_by__lt=now.date())
-        parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
-    return [_live_orders(tenant).placed_here().filter(part) for part in parts]
-
-
-def _find_known_total(
+def _find_known_numbers(
     filters: ListFilters, per_status: Mapping[str, int]
-) -> int | None:
-    """Return the number of matching orders where only the status is filtered by."""
+) -> Mapping[str, int] | None:
+    """Return the matching orders per status where no more than that is filtered by."""
     of_status = ListFilters(
         work=filters.work,
         stage=filters.stage,
@@ -334,7 +347,7 @@ def _find_known_total(
     fitting = [each for each in per_status if _status_fits_filters(each, filters)]
     if filters.method and not all(map(_filter_names_method, fitting)):
         return None
-    return sum(per_status[each] for each in fitting)
+    return {each: per_status[each] for each in fitting}
 
 
 def _matching_parts(
@@ -342,7 +355,9 @@ def _matching_parts(
 ) -> list[OrderQuerySet]:
     """Return matching live orders in parts; no parts where none can match."""
     is_attention = filters.work == WorkState.ATTENTION
-    parts = _attention_parts(tenant) if is_attention else [_live_orders(tenant)]
+    parts = (
+        list_parts_needing_attention(tenant) if is_attention else [_live_orders(tenant)]
+    )
     conditions = [
         _status_condition(filters, statuses),
         _search_condition(tenant, filters.text),

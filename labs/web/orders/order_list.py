@@ -15,8 +15,8 @@ from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
 from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.catalogue import list_labs
+from labs.queries.orders.attention import COUNTED_UP_TO
 from labs.queries.orders.order_list import (
-    COUNTED_UP_TO,
     ListFilters,
     count_orders_per_status,
     list_orders,
@@ -103,7 +103,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         rows=[build_order_row(order) for order in page.orders],
         pager=Pager(total=page.total, offset=query.offset, limit=query.limit),
         is_total_exact=page.is_exact,
-        is_sort_cut=columns.is_partial and not page.is_exact,
+        is_sort_cut=page.is_sort_cut,
         page_sizes=PAGE_SIZES,
         tabs=_build_tabs(per_status, get_attention_order_count(request)),
         has_any=any(per_status.values()),

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.declarations.pages import (
+    BADGE_UP_TO,
     AttentionItem,
     NavCount,
     OverviewCard,
@@ -23,9 +24,11 @@ from accounts.declarations.pages import (
     Urgency,
 )
 from accounts.states import Area
-from labs.queries.orders.order_list import (
+from labs.queries.orders.attention import (
     COUNTED_UP_TO,
     count_orders_needing_attention,
+)
+from labs.queries.orders.order_list import (
     count_orders_per_day,
     count_orders_per_status,
     list_orders_needing_attention,
@@ -128,10 +131,18 @@ def build_orders_overview(request: TenantRequest) -> OverviewPart:
 
 
 def build_orders_nav_count(request: TenantRequest) -> NavCount | None:
-    """Build the navigation count of orders that need attention."""
+    """Build the navigation count of orders that need attention.
+
+    On a page that counts them all anyway it is that number, else no more than a badge
+    shows is counted.
+    """
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = get_attention_order_count(request)
+    number = _attention_counts.get(request)
+    if number is None:
+        number = count_orders_needing_attention(
+            tenant=request.tenant, up_to=BADGE_UP_TO
+        )
     return NavCount(number, _("need attention")) if number else None
 
 

@@ -33,6 +33,7 @@ from reports.queries import get_review
 from reports.queries.review_queue import (
     TABS,
     TabFilters,
+    count_open_reviews,
     count_reviews_per_tab,
     count_rows_per_review,
     list_reviews_in_tab,
@@ -206,12 +207,11 @@ def release_review_to_queue(request: TenantRequest, review_id: str) -> HttpRespo
     return redirect_browser(request, page_url(request, "reports:reviews"))
 
 
-def count_open_reviews(request: TenantRequest) -> NavCount | None:
-    """Count the reviews that are open."""
+def build_reviews_nav_count(request: TenantRequest) -> NavCount | None:
+    """Build the navigation count of open reviews."""
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         return None
-    counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
-    number = counts["open"] + counts["second"] + counts["disputed"]
+    number = count_open_reviews(tenant=request.tenant)
     return NavCount(number, _("to review"), "rev") if number else None
 
 

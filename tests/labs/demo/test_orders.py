@@ -18,7 +18,7 @@ from labs.models import (
 )
 from labs.operations.catalogue.panels import archive_lab_test
 from labs.operations.erasure import erase_user_orders
-from labs.queries.orders.order_list import count_orders_needing_attention
+from labs.queries.orders.attention import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, Stage, WorkState, get_order_stage
 from labs.states.orders import split_order_status

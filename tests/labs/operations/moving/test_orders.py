@@ -14,7 +14,7 @@ from labs.operations.orders.requisitions import (
     enqueue_due_requisitions,
 )
 from labs.operations.orders.resending import resend_last_order_events
-from labs.queries.orders.order_list import count_orders_needing_attention
+from labs.queries.orders.attention import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError
 from tests.clients import ApiClient

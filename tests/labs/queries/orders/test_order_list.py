@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from labs.models import CriticalAlert, Order, ResultVersion
 from labs.queries.orders import order_list
+from labs.queries.orders.attention import count_orders_needing_attention
 from labs.queries.orders.order_list import (
     ListFilters,
-    count_orders_needing_attention,
     count_orders_per_day,
     count_orders_per_status,
     count_orders_per_user,
@@ -230,6 +230,8 @@ def test_an_order_without_requisition_is_stuck_in_production_alone(
     overdue = place(**production, **hours, activate_by=date(2026, 3, 19))
 
     assert count_orders_needing_attention(tenant=alice_tenant) == 0
+    assert count_orders_needing_attention(tenant=alice_production) == 2
+    assert count_orders_needing_attention(tenant=alice_production, up_to=0) == 1
     found = list_orders_needing_attention(tenant=alice_production, limit=5)
     assert {order.pk for order in found} == {stuck.pk, overdue.pk}
 
@@ -347,3 +349,45 @@ def test_a_sort_without_index_sorts_the_newest_and_pages_exactly(
     assert listed(alice_tenant, **wanted) == pks(third, second, newest)
     assert listed(alice_tenant, **down, limit=2) == pks(newest, second)
     assert listed(alice_tenant, **down, offset=2, limit=2) == pks(third)
+
+
+def test_orders_are_sorted_by_status_and_user_whole(
+    alice_tenant, charlie_tenant, dana, place, monkeypatch
+):
+    for module in (sorting, order_list):
+        monkeypatch.setattr(module, "SORTED_UP_TO", 1)
+    anna = make_user(tenant=alice_tenant, client_user_id="mbr_anna")
+    gone = make_user(tenant=alice_tenant, client_user_id="mbr_gone")
+    place(tenant=charlie_tenant, user=None, lab_test=None)
+    place(days=1, user=gone, status=LOST)
+    done, ready, lost, older = (
+        place(days=days, user=user, status=status)
+        for days, user, status in (
+            (2, dana, DONE),
+            (3, anna, READY),
+            (4, dana, LOST),
+            (5, anna, DONE),
+        )
+    )
+    delete_user(user=gone, actor=ACTOR)
+    by_status = pks(done, older, lost, ready)
+    by_status_down = pks(ready, lost, done, older)
+
+    assert listed(alice_tenant, order_by="status") == by_status
+    assert listed(alice_tenant, order_by="-status") == by_status_down
+    for offset in range(5):
+        some = slice(offset, offset + 2)
+        page = {"offset": offset, "limit": 2}
+        assert listed(alice_tenant, order_by="status", **page) == by_status[some]
+        assert listed(alice_tenant, order_by="-status", **page) == by_status_down[some]
+    assert listed(alice_tenant, order_by="-status", work=WorkState.RESULTS) == pks(
+        done, older
+    )
+    assert listed(alice_tenant, order_by="user__client_user_id") == pks(
+        ready, older, done, lost
+    )
+    assert listed(alice_tenant, order_by="-user__client_user_id") == pks(
+        done, lost, ready, older
+    )
+    # With another filter no index has the order.
+    assert listed(alice_tenant, order_by="status", text="mbr_anna") == pks(ready)

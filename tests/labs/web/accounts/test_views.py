@@ -103,7 +103,7 @@ def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         alice_web.get(url(alice_tenant, "accounts"))
 
-    assert len(one) == len(ten) == 13
+    assert len(one) == len(ten) == 6
 
 
 def test_an_account_is_added_as_entered(alice_web, alice_tenant):

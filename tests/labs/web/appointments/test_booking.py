@@ -381,12 +381,12 @@ def test_the_page_asks_as_much_for_many_places_as_for_one(
     alice_web, center, order, django_assert_num_queries
 ):
     alice_web.get(url(order))
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(14):
         alice_web.get(url(order))
     for number in range(8):
         make_center(latitude=33.46 + number / 100)
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(14):
         alice_web.get(url(order))
 
 

@@ -131,12 +131,12 @@ def test_the_list_asks_as_much_for_three_as_for_one(
 ):
     visit(alice_tenant, center, **at(3, 6))
     alice_web.get(url(alice_tenant))
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(5):
         alice_web.get(url(alice_tenant))
     for _ in range(2):
         visit(alice_tenant, center, **at(3, 6))
 
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(5):
         alice_web.get(url(alice_tenant))
 
 

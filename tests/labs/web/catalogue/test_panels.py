@@ -212,7 +212,7 @@ def test_the_page_takes_as_many_queries_for_ten_markers_as_for_one(press, lab, m
     one = count(marker)
     ten = count(marker, *(make_marker(lab=lab) for _ in range(9)))
 
-    assert one == ten == 15
+    assert one == ten == 8
 
 
 def test_who_only_reads_may_not_make_a_panel(alice_tenant, entered, marker):

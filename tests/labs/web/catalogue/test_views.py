@@ -80,7 +80,7 @@ def test_tests_come_in_pages(alice_web, alice_tenant, panel, monkeypatch):
     assert found("page=3") == ([], 2)
 
 
-@pytest.mark.parametrize(("name", "queries"), [("tests", 13), ("markers", 13)])
+@pytest.mark.parametrize(("name", "queries"), [("tests", 6), ("markers", 6)])
 def test_a_list_takes_as_many_queries_for_ten_as_for_one(
     alice_web, alice_tenant, panel, name, queries
 ):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 PLACE = "/t/alice-health/sandbox/"
 QUEUE = f"{PLACE}unmatched/"
 WHY = "Called the lab."
-QUEUE_QUERIES = 11
+QUEUE_QUERIES = 4
 
 
 @pytest.fixture

@@ -800,7 +800,7 @@ def test_a_list_of_tests_takes_as_many_queries_for_ten_as_for_one(
     with CaptureQueriesContext(connection) as ten:
         wizard.open()
 
-    assert len(one) == len(ten) == 20
+    assert len(one) == len(ten) == 13
 
 
 def test_production_says_what_is_not_set_up_at_the_tests(

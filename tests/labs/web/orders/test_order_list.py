@@ -306,11 +306,9 @@ def test_a_list_takes_as_many_queries_for_fifty_orders_as_for_one(
     assert one == two == queries() == LIST_QUERIES
 
 
-# Session, member, place, saved views; the page's ids, its rows, orders to look at, lab
-# accounts, labs; the switcher, reports to look at, failing endpoints, reports and
-# messages that wait for a match. The counts by status, critical results and the audit
-# go by rows, which Django does not count.
-LIST_QUERIES = 14
+# Session, member, saved views; the page's ids, its rows, lab accounts, labs. The place,
+# the switcher, the counts and the audit go by rows, which Django does not count.
+LIST_QUERIES = 7
 
 
 def test_a_user_has_a_tab_of_orders(alice_web, alice_tenant, order, dana):

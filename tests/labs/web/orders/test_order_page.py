@@ -328,7 +328,7 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
 
     # Of one that may still be booked two things more are asked. One is for its
     # approval, two are for versions of its panel and markers, one for the audit.
-    assert (len(many), len(few)) == (23, 25)
+    assert (len(many), len(few)) == (16, 18)
 
 
 def test_a_history_says_who_did_what_by_name_and_role(alice_team, alice_tenant, order):

@@ -167,3 +167,21 @@ def test_many_orders_are_counted_up_to_a_limit(alice_web, place, monkeypatch):
     tiles = {view.tile.label: view.tile for view in reply.context["overview"].tiles}
     assert tiles["Orders in progress"].number == 1
     assert tiles["Orders in progress"].unit == "or more"
+
+
+def test_the_sidebar_counts_no_further_than_it_shows(alice_web, place, monkeypatch):
+    monkeypatch.setattr("labs.web.orders.overview.BADGE_UP_TO", 2)
+    monkeypatch.setattr("accounts.declarations.pages.BADGE_UP_TO", 2)
+    place(status=LOST)
+    place(status=LOST)
+
+    two = alice_web.get(f"{PLACE}users/")
+    for _ in range(2):
+        place(status=LOST)
+    many = alice_web.get(f"{PLACE}users/")
+    counted = alice_web.get(f"{PLACE}orders/")
+
+    assert (nav_count(two), nav_count(many), nav_count(counted)) == (2, 3, 4)
+    assert '>2<span class="vh"> need attention' in two.text
+    for reply in (many, counted):
+        assert '>2+<span class="vh"> need attention' in reply.text
