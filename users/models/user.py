@@ -93,6 +93,12 @@ class User(TenantOwned):
                 name="user_live_by_time_zone",
             ),
             models.Index(
+                fields=["tenant", "fallback_time_zone", "created_on", "uuid"],
+                include=["id"],
+                condition=models.Q(deleted_at=None),
+                name="user_live_in_zone_order",
+            ),
+            models.Index(
                 fields=["tenant", "ingestion_start"],
                 condition=models.Q(deleted_at=None, ingestion_start__isnull=False),
                 name="user_live_by_ingestion_start",

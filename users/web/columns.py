@@ -30,7 +30,7 @@ def build_users_columns() -> ListColumns:
         "users",
         (*_USERS, *others, _CREATED),
         sort="-created_on",
-        indexed=frozenset({"client_user_id", "created_on"}),
+        indexed=frozenset({"client_user_id", "created_on", "zone"}),
     )
 
 

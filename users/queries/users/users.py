@@ -51,8 +51,10 @@ SORTS = (
     *("uuid", "-uuid", "fallback_time_zone", "-fallback_time_zone"),
     *("number_of_sources", "-number_of_sources"),
 )
-_INDEXED = ("created_on", "client_user_id")
+_INDEXED = ("created_on", "client_user_id", "fallback_time_zone")
 _COUNTED = "number_of_sources"
+# So many that a search found are put in order by their keys.
+_FEW = 1_000
 # What puts a list in order where its own sort can't choose who is in it.
 _NEWEST_FIRST = "-created_on"
 
@@ -223,12 +225,20 @@ def search_users(
     # Who is silent of a source has it connected; asking twice costs three times that.
     if status or (provider and not Silence.known(silence)):
         users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
+    few = None
+    if text:  # IDs are read through once, not to count and to sort
+        keys = list(users.order_by().values_list("pk", flat=True)[: _FEW + 1])
+        if len(keys) <= _FEW:
+            few = len(keys)
+            users = User.objects.for_tenant(tenant).live().filter(pk__in=keys)
     if sort.removeprefix("-") not in (*_INDEXED, "last_data"):
         return _page_of_newest(users, tenant, last_data, sort, count, offset, limit)
     if last_data or sort in LAST_DATA_SORTS:
         return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
     is_exact = True
-    if text or region or window or silence:
+    if few is not None:
+        total = few
+    elif text or region or window or silence:
         total = users.order_by()[: COUNTED_UP_TO + 1].count()
     elif provider or status:
         # Of live users only: deleting one ends the connections.
@@ -239,9 +249,9 @@ def search_users(
     if is_narrowed and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
     ordered = users.order_by(*_order(sort))
-    if text:  # keys first, by an index that has both IDs: rows are wide
-        keys = ordered.values("pk")[offset : offset + limit]
-        ordered = User.objects.for_tenant(tenant).filter(pk__in=keys)
+    if text and few is None:  # keys first, by an index of both IDs: rows are wide
+        page = ordered.values("pk")[offset : offset + limit]
+        ordered = User.objects.for_tenant(tenant).filter(pk__in=page)
         ordered, offset = ordered.order_by(*_order(sort)), 0
     columns = ordered.values_list(*UserRow._fields)
     found = [UserRow(*row) for row in columns[offset : offset + limit]]
@@ -374,5 +384,8 @@ def _load_page(
     )
 
 
-def _order(sort: str) -> tuple[str, str]:
-    return sort, "-uuid" if sort.startswith("-") else "uuid"
+def _order(sort: str) -> tuple[str, ...]:
+    sign = "-" if sort.startswith("-") else ""
+    # Many users share a zone; of each, those created first come first, or last.
+    then = ("created_on",) if sort.removeprefix("-") == "fallback_time_zone" else ()
+    return sort, *(f"{sign}{path}" for path in (*then, "uuid"))

@@ -16,6 +16,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web.views import render_page
+from portal.ui.dates import format_day
 from users.analysis.completeness import CLOSES_AFTER, prove_completeness
 from users.queries import user_overview
 from users.states import DayState
@@ -76,7 +77,10 @@ def show_completeness(request: TenantRequest, user_id: str) -> HttpResponse:
         subject_id=overview.user.uuid,
         user_uuid=overview.user.uuid,
     )
-    days = [first + number * _DAY for number in range(DAYS_SHOWN)]
+    days = {
+        day: format_day(day)
+        for day in (first + number * _DAY for number in range(DAYS_SHOWN))
+    }
     totals = {
         "complete": _count(sources, *_PROVEN),
         "filled_later": _count(sources, DayState.FILLED_LATER),
@@ -92,7 +96,6 @@ def show_completeness(request: TenantRequest, user_id: str) -> HttpResponse:
         days=days,
         first=first,
         last=last,
-        until=last,
         before=first - _DAY,
         after=min(last + DAYS_SHOWN * _DAY, today) if last < today else None,
         totals=totals,

@@ -193,10 +193,9 @@ def test_the_list_costs_the_same_at_any_length(alice_web, alice_tenant, number):
     assert len(by_last_data) == LIST_QUERIES + 1  # keys, then the users of the page
 
 
-# Session, member, place, saved views, users, switcher, the orders and the reports to
-# look at, failing endpoints, reports and messages of labs to match. Total, sources and
-# audit go by rows, which Django does not count.
-LIST_QUERIES = 11
+# Session, member, saved views, users. The place, the switcher, total, sources, counts
+# and audit go by rows, which Django does not count.
+LIST_QUERIES = 4
 
 
 def test_the_list_and_the_page_say_when_data_last_came(
