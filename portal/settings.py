@@ -157,7 +157,10 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["django.templatetags.i18n"],
+            "builtins": [
+                "django.templatetags.i18n",
+                "portal.templatetags.translated",
+            ],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -260,9 +263,9 @@ STORAGES = {
         },
     },
     "staticfiles": {
-        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        "BACKEND": "portal.lib.storage.static.CollectedStaticFiles"
         if STATICFILES_COLLECTED
-        else "django.contrib.staticfiles.storage.StaticFilesStorage",
+        else "portal.lib.storage.static.PlainStaticFiles",
     },
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime
+from functools import lru_cache
 
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
@@ -38,12 +39,22 @@ def write_date(value: date | None, pattern: str) -> str:
     if value is None:
         return ""
     language = get_language() or "en"
+    if isinstance(value, datetime):
+        return _write(value, pattern, language)
+    return _write_day(value, pattern, language)
+
+
+def _write(value: date, pattern: str, language: str) -> str:
     for known, own in _PATTERNS.get(language, ()):
         pattern = known.sub(own, pattern)
     text = format_date(value, pattern)
     if language == "fr" and value.day == 1:
         text = re.sub(r"\b1 (?=\D)", "1er ", text, count=1)
     return _write_small(text) if language in _SMALL else text
+
+
+# Days repeat on a page: a list shows when each row was made.
+_write_day = lru_cache(maxsize=4096)(_write)
 
 
 def format_day(value: date | None) -> str:

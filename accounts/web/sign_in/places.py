@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import F
 from django.utils import timezone
 
-from accounts.models import Membership, Tenant
+from accounts.models import Membership, Team, Tenant
 from accounts.models.sign_in import format_provider_version
 from accounts.web.requests import Rights
 from accounts.web.sign_in.proofs import (
@@ -16,9 +15,13 @@ from accounts.web.sign_in.proofs import (
     list_teams_proven_by_provider,
 )
 from accounts.web.sign_in.requirements import EntryRules
+from portal.lib.database.instances import Columns, keep_related
+from portal.lib.database.rows import fetch_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+    from typing import Any
 
     from django.contrib.sessions.backends.base import SessionBase
 
@@ -29,6 +32,29 @@ _LAST_VISITED = "last_visited"
 SWITCHER_LENGTH = 100
 # How far behind `last_seen_at` may lag, so that a page seldom costs a write.
 LAST_SEEN_STEP = timedelta(minutes=5)
+_TENANT = Columns(Tenant, "place")
+_TEAM = Columns(Team, "team")
+# By hand: every page asks for both.
+_FIND = f"""
+SELECT {_TENANT.sql}, {_TEAM.sql}, membership.roles, membership.last_seen_at,
+    rules.requires_second_factor, rules.requires_single_sign_on,
+    provider.id, provider.round
+FROM accounts_team team
+JOIN accounts_tenant place ON place.team_id = team.id
+JOIN accounts_membership membership ON membership.team_id = team.id
+LEFT JOIN accounts_signinrules rules ON rules.team_id = team.id
+LEFT JOIN accounts_singlesignon provider ON provider.team_id = team.id
+WHERE membership.member_id = %(member)s AND team.slug = %(team)s
+    AND place.environment = %(environment)s AND team.deleted_at IS NULL
+"""  # noqa: S608 - columns are ours
+_LIST = f"""
+SELECT {_TENANT.sql}, {_TEAM.sql} FROM accounts_membership membership
+JOIN accounts_team team ON team.id = membership.team_id
+JOIN accounts_tenant place ON place.team_id = team.id
+WHERE membership.member_id = %(member)s AND team.deleted_at IS NULL
+    AND (%(proven)s::uuid[] IS NULL OR team.id = ANY(%(proven)s))
+ORDER BY team.name, team.id, place.environment DESC LIMIT %(most)s
+"""  # noqa: S608 - columns are ours
 
 
 def find_member_environment(
@@ -39,33 +65,20 @@ def find_member_environment(
     With what they may do there, and what the team requires of them to come in. Notes
     the visit.
     """
-    tenant = (
-        Tenant.objects.filter(
-            team__slug=team_slug,
-            environment=environment,
-            team__deleted_at=None,
-            team__memberships__member=member,
-        )
-        .select_related("team")
-        .annotate(
-            roles=F("team__memberships__roles"),
-            last_seen_at=F("team__memberships__last_seen_at"),
-            needs_second_factor=F("team__sign_in_rules__requires_second_factor"),
-            needs_provider=F("team__sign_in_rules__requires_single_sign_on"),
-            provider=F("team__single_sign_on__id"),
-            provider_round=F("team__single_sign_on__round"),
-        )
-        .first()
-    )
-    if tenant is None:
+    inputs = {"member": member.pk, "team": team_slug, "environment": environment}
+    # PostgreSQL takes no text with a NUL.
+    found = [] if "\0" in team_slug + environment else fetch_rows(_FIND, inputs)
+    if not found:
         return None
-    _record_visit(member=member, tenant=tenant, last=tenant.last_seen_at)
+    *columns, roles, last, factor, needs_provider, provider, of_round = found[0]
+    tenant = _build_environment(columns)
+    _record_visit(member=member, tenant=tenant, last=last)
     rules = EntryRules(
-        needs_second_factor=bool(tenant.needs_second_factor),
-        needs_provider=bool(tenant.needs_provider),
-        mark=format_provider_version(tenant.provider, tenant.provider_round),
+        needs_second_factor=bool(factor),
+        needs_provider=bool(needs_provider),
+        mark=format_provider_version(provider, of_round),
     )
-    return tenant, Rights(frozenset(tenant.roles), environment), rules
+    return tenant, Rights(frozenset(roles), environment), rules
 
 
 def list_member_environments(*, member: Member, session: SessionBase) -> list[Tenant]:
@@ -73,14 +86,19 @@ def list_member_environments(*, member: Member, session: SessionBase) -> list[Te
 
     A confined session knows those alone whose providers vouched in it.
     """
-    places = (
-        Tenant.objects.filter(team__memberships__member=member, team__deleted_at=None)
-        .select_related("team")
-        .order_by("team__name", "team_id", "-environment")
+    proven = (
+        list_teams_proven_by_provider(session)
+        if is_single_sign_on_session(session)
+        else None
     )
-    if is_single_sign_on_session(session):
-        places = places.filter(team__in=list_teams_proven_by_provider(session))
-    return list(places[:SWITCHER_LENGTH])
+    inputs = {"member": member.pk, "proven": proven, "most": SWITCHER_LENGTH}
+    return [_build_environment(row) for row in fetch_rows(_LIST, inputs)]
+
+
+def _build_environment(columns: Sequence[Any]) -> Tenant:
+    tenant = _TENANT.build(columns[: len(_TENANT)])
+    keep_related(tenant, "team", _TEAM.build(columns[len(_TENANT) :]))
+    return tenant
 
 
 def remember_last_environment(session: SessionBase, tenant: Tenant) -> None:

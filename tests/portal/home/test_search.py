@@ -339,7 +339,7 @@ def test_a_search_costs_the_same_at_any_size(alice_web, alice_tenant, number):
     assert len(queries) == SEARCH_QUERIES
 
 
-# Session, member, place; users by a whole id or part of a user_id, by any part of
-# theirs; markers, two of lab tests; two of webhooks; what was opened. Orders, reports,
-# sources and audit go by rows, which Django does not count.
-SEARCH_QUERIES = 11
+# Session, member; users by a whole id or part of a user_id, by any part of theirs;
+# markers, two of lab tests; two of webhooks; what was opened. The place, orders,
+# reports, sources and audit go by rows, which Django does not count.
+SEARCH_QUERIES = 10

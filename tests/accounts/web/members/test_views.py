@@ -73,9 +73,9 @@ def test_the_page_costs_the_same_at_any_length(alice_web, alice_team, number):
     assert len(queries) == PAGE_QUERIES
 
 
-# Session, member, place, members, their number, invitations, switcher, the orders and
-# the reports to look at, failing endpoints, reports and messages of labs to match.
-PAGE_QUERIES = 12
+# Session, member, members, their number, invitations. The place, the sidebar's numbers
+# and the switcher go by rows, which Django does not count.
+PAGE_QUERIES = 5
 
 
 def test_the_matrix_on_the_page_is_that_of_the_code(alice_web):

@@ -83,7 +83,7 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
     usual = alice_web.get(PAGE)
 
     answer = alice_web.get(PAGE, {**CHOSEN, "quiet_from": "", "quiet_until": ""})
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         part = alice_web.get(PAGE, CHOSEN, headers={"HX-Request": "true"})
 
     assert [each.is_digest for each in usual.context["mails"]] == [True]
