@@ -18,6 +18,7 @@ from labs.models import Order
 from labs.queries.catalogue import find_lab_by_slug
 from labs.queries.orders.attention import (
     COUNTED_UP_TO,
+    count_orders_needing_attention,
     list_parts_needing_attention,
     unacknowledged_alerts,
 )
@@ -153,6 +154,8 @@ def list_orders(
         total = offset + len(ids)  # counting would walk all that was walked just now
     elif numbers is not None:
         total = sum(numbers.values())
+    elif filters == ListFilters(work=WorkState.ATTENTION, order_by=filters.order_by):
+        total = count_orders_needing_attention(tenant=tenant)
     else:
         total = _count_parts(parts)
     is_exact = total <= COUNTED_UP_TO
