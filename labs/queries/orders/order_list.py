@@ -23,11 +23,16 @@ from labs.queries.orders.attention import (
     unacknowledged_alerts,
 )
 from labs.queries.orders.order_counts import fetch_order_counts
+from labs.queries.orders.order_sorts import (
+    list_few_ids,
+    list_ids_by_index,
+    list_ids_of_newest,
+    sort_keys,
+)
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, WorkState, get_order_stage
 from labs.states.orders import split_order_status
 from portal.lib.database import rows
-from portal.lib.database.sorting import SORTED_UP_TO, sort_newest
 from users.queries.numbers import find_records_by_number
 from users.queries.users.by_part import (
     find_users_by_part_of_id,
@@ -40,8 +45,6 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from uuid import UUID
 
-    from django.db.models import QuerySet
-
     from accounts.models import Tenant
     from labs.models.order import OrderQuerySet
 
@@ -49,8 +52,6 @@ NO_RESULT = "none"
 NEWEST_FIRST = "-created_at"
 # Orders of more users than this are found by a join, not by the users' keys.
 _FEW_USERS = 500
-_NEWEST = ("-created_at", "-id")
-_OF_USER = "user__client_user_id"
 _SHOWN = (
     "id",
     "status",
@@ -146,11 +147,26 @@ def list_orders(
     if not parts:
         return ListedOrders([], 0, is_exact=True)
     numbers = _find_known_numbers(filters, per_status)
-    ids = _list_ids_by_index(tenant, parts, filters, numbers, offset, limit)
+    few = list_few_ids(parts, filters.order_by) if filters.text else None
+    ids = (
+        few[offset : offset + limit]
+        if few is not None
+        else list_ids_by_index(
+            tenant,
+            parts,
+            filters.order_by,
+            numbers=numbers,
+            is_whole=filters == ListFilters(order_by=filters.order_by),
+            offset=offset,
+            limit=limit,
+        )
+    )
     is_sort_cut = ids is None
     if ids is None:
-        ids = _list_ids_of_newest(tenant, parts, filters.order_by, offset, limit)
-    if len(ids) < limit and (ids or not offset):
+        ids = list_ids_of_newest(tenant, parts, filters.order_by, offset, limit)
+    if few is not None:
+        total = len(few)
+    elif len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
     elif numbers is not None:
         total = sum(numbers.values())
@@ -191,7 +207,7 @@ def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
     ids: list[UUID] = []
     for which in (critical, ~critical):
         if len(ids) < limit:
-            keys = _sort_keys(
+            keys = sort_keys(
                 [part.filter(which) for part in list_parts_needing_attention(tenant)]
             )
             newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
@@ -252,76 +268,6 @@ def _load_listed_orders(
     full = full.annotate(has_open_alert=Exists(alerts))
     found = {order.pk: order for order in full.only(*columns).filter(pk__in=ids)}
     return [found[pk] for pk in ids if pk in found]
-
-
-def _list_ids_by_index(
-    tenant: Tenant,
-    parts: list[OrderQuerySet],
-    filters: ListFilters,
-    numbers: Mapping[str, int] | None,
-    offset: int,
-    limit: int,
-) -> list[UUID] | None:
-    """Return a page of the whole list in order; None where no index has the order.
-
-    `numbers` of the matching orders per status are known if no more is filtered by.
-    """
-    path, is_down = filters.order_by.removeprefix("-"), filters.order_by[:1] == "-"
-    sign = "-" if is_down else ""
-    if path == "created_at":
-        keys = _sort_keys(parts, "created_at")
-        ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
-        return [key for _, key in ordered[offset : offset + limit]]
-    if path == "status" and numbers is not None:
-        return _list_ids_by_status(parts[0], numbers, is_down, offset, limit)
-    if path == _OF_USER and filters == ListFilters(order_by=filters.order_by):
-        # By the index of users, then that of each one's orders.
-        live = Order.objects.for_tenant(tenant).filter(user__tenant=tenant.pk).live()
-        by_user = live.order_by(f"{sign}{_OF_USER}", *_NEWEST)
-        return list(by_user.values_list("id", flat=True)[offset : offset + limit])
-    return None
-
-
-def _list_ids_by_status(
-    orders: OrderQuerySet,
-    numbers: Mapping[str, int],
-    is_down: bool,
-    offset: int,
-    limit: int,
-) -> list[UUID]:
-    """Return a page of the orders by status, the newest of each first.
-
-    A query for each status that the page shows: of those before it, the number is
-    known.
-    """
-    ids: list[UUID] = []
-    for status in sorted(numbers, reverse=is_down):
-        if offset < numbers[status] and len(ids) < limit:
-            found = orders.filter(status=status).order_by(*_NEWEST)
-            last = offset + limit - len(ids)
-            ids += found.values_list("id", flat=True)[offset:last]
-        offset = max(offset - numbers[status], 0)
-    return ids
-
-
-def _list_ids_of_newest(
-    tenant: Tenant, parts: list[OrderQuerySet], order_by: str, offset: int, limit: int
-) -> list[UUID]:
-    """Return a page of the newest SORTED_UP_TO in order."""
-    orders: QuerySet[Order, Any] = parts[0]
-    if len(parts) > 1:
-        keys = _sort_keys(parts, "created_at").order_by(*_NEWEST)[:SORTED_UP_TO]
-        orders = _live_orders(tenant).filter(pk__in=[key for _, key in keys])
-    found = sort_newest(orders, order_by=order_by, newest=_NEWEST)
-    return list(found.values_list("id", flat=True)[offset : offset + limit])
-
-
-def _sort_keys(
-    parts: list[OrderQuerySet], at: str = "updated_at"
-) -> QuerySet[Order, Any]:
-    """Return time and key of each order of the parts once, unordered."""
-    first, *others = (part.order_by().values_list(at, "id") for part in parts)
-    return first.union(*others) if others else first
 
 
 def _count_parts(parts: list[OrderQuerySet]) -> int:

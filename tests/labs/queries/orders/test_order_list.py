@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from labs.models import CriticalAlert, Order, ResultVersion
-from labs.queries.orders import order_list
+from labs.queries.orders import order_list, order_sorts
 from labs.queries.orders.attention import count_orders_needing_attention
 from labs.queries.orders.order_list import (
     ListFilters,
@@ -343,7 +343,7 @@ def test_a_sort_without_index_sorts_the_newest_and_pages_exactly(
     wanted = {"work": work, "order_by": "sample_id"}
     assert listed(alice_tenant, **wanted) == pks(oldest, third, second, newest)
 
-    for module in (sorting, order_list):
+    for module in (sorting, order_sorts):
         monkeypatch.setattr(module, "SORTED_UP_TO", 3)
     down = {"work": work, "order_by": "-sample_id"}
     assert listed(alice_tenant, **wanted) == pks(third, second, newest)
@@ -354,7 +354,7 @@ def test_a_sort_without_index_sorts_the_newest_and_pages_exactly(
 def test_orders_are_sorted_by_status_and_user_whole(
     alice_tenant, charlie_tenant, dana, place, monkeypatch
 ):
-    for module in (sorting, order_list):
+    for module in (sorting, order_sorts):
         monkeypatch.setattr(module, "SORTED_UP_TO", 1)
     anna = make_user(tenant=alice_tenant, client_user_id="mbr_anna")
     gone = make_user(tenant=alice_tenant, client_user_id="mbr_gone")
