@@ -12,6 +12,9 @@ from reports.parser.pages import Word
 # blank of the narrowest common text font is a quarter of its size.
 _BLANK = 0.235
 _TIGHT = 0.1
+# How far up, in sizes of type: a mark not set smaller, any mark, and where it is put.
+_RAISED, _HIGHEST, _RISE = 0.25, 0.9, 0.15
+_AREA = re.compile(r"(?:^|[/\d])[cdm]?m[23]$")
 _ASCII = "\x7f"
 _LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]+")
 
@@ -22,7 +25,8 @@ def join_kerned_words(
     """Join adjacent words that are apart only by kerning.
 
     A raised digit after a ten is its exponent and gets a caret, which is how it
-    would be typed on one line.
+    would be typed on one line; after metres it is part of their unit. Any other raised
+    mark is a word of its own, on the line of what it stands at.
     """
     joined: list[Word] = []
     for word, before in words:
@@ -37,15 +41,23 @@ def join_kerned_words(
         if is_right_to_left_script(word.text) and word.x0 < last.x0:
             last, word = word, last
         text = last.text + word.text
-        if _is_raised(last, word):
-            if not last.text.endswith("10"):
-                joined.append(word)
-                continue
-            text = f"{last.text}^{word.text}"
         size, bold, red = last.size, last.bold, last.red
         top, bottom = min(last.top, word.top), max(last.bottom, word.bottom)
+        if _is_raised(last, word):
+            ten = word.text.isdigit() and last.text.endswith("10")
+            if not ten and not _AREA.search(text):
+                joined.append(_lower(word, last))
+                continue
+            text = f"{last.text}^{word.text}" if ten else text
+            top, bottom = last.top, last.bottom
         joined[-1] = Word(text, last.x0, top, word.x1, bottom, size, bold, red)
     return joined
+
+
+def _lower(mark: Word, word: Word) -> Word:
+    """A raised mark no higher than on the line of the word that it stands at."""
+    down = max(0.0, word.middle - _RISE * word.size - mark.middle)
+    return mark._replace(top=mark.top + down, bottom=mark.bottom + down)
 
 
 def is_right_to_left_script(text: str) -> bool:
@@ -76,7 +88,8 @@ def _belongs(last: Word, word: Word, blank: float) -> bool:
     loose = gap > _TIGHT * size and not _is_raised(last, word)
     if loose and not _is_one_word(last.text, word.text):
         return False
-    return abs(last.middle - word.middle) < 0.5 * last.size
+    reach = _HIGHEST if _is_raised(last, word) else 0.5
+    return abs(last.middle - word.middle) < reach * last.size
 
 
 def _is_of_another(last: Word, word: Word) -> bool:
@@ -94,4 +107,5 @@ def _is_one_word(first: str, second: str) -> bool:
 
 
 def _is_raised(last: Word, word: Word) -> bool:
-    return word.size < 0.85 * last.size and word.bottom < last.bottom - 0.1 * last.size
+    up = (last.bottom - word.bottom) / last.size
+    return up > (0.1 if word.size < 0.85 * last.size else _RAISED)

@@ -22,6 +22,7 @@ from reports.parser.rows.grammar import swallows_row
 from reports.parser.rows.naming import take_unit_from_name
 from reports.parser.rows.row import Row, Section, list_used_words, list_words_of_fields
 from reports.parser.rows.settling import drop_serial_numbers_from_names
+from reports.parser.rows.stacks import share_out_stacked_lines
 from reports.parser.rows.wording import (
     clean_printed_name,
     is_exact_value,
@@ -81,6 +82,7 @@ def judge_rows_of_page(
         _drop_code_from_name(row, section)
         take_unit_from_name(row, section)
     complete_rows_from_free_words(rows, lines)
+    share_out_stacked_lines(rows, lines)
     return rows
 
 

@@ -11,7 +11,12 @@ from dataclasses import replace
 from portal.lib.units import normalize_unit
 from reports.parser.layout.lines import Line, are_lines_of_same_font_size
 from reports.parser.pages import Word
-from reports.parser.text.fields import Fields, is_unit, join_word_texts
+from reports.parser.text.fields import (
+    Fields,
+    find_words_with_text,
+    is_unit,
+    join_word_texts,
+)
 from reports.parser.text.values import is_numeric_value, is_out_of_range_flag
 
 from .pairs import read_percentage_and_count_pair
@@ -74,7 +79,8 @@ def take_unit_from_name(row: Row, section: Section) -> None:
         name = name.rstrip(" %") if apart else name
     if unit:
         row.name_text = name
-        row.fields = replace_row_unit(row.fields, unit, row.name[-1:])
+        words = list(find_words_with_text(row.name, unit))
+        row.fields = replace_row_unit(row.fields, unit, words)
 
 
 def _split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from reports.parser.layout.lines import CELL_GAP
 from reports.parser.pages import Word
@@ -52,109 +53,175 @@ def read_row_fields_by_column(
     has_limits: whether the range is printed as two columns, low and high. titled_unit:
     the unit that the column's title prints, for numbers without one of their own.
     """
-    words = drop_gloss_before_value(strip_footnote_mark(parts[Role.VALUE]))
-    mark = None
-    if len(words) > 1 and not words[0].text.strip(":=-."):
-        words = words[1:]
-    elif (
-        len(words) > 1
-        and words[0].text == "+"
-        and words[1].x0 - words[0].x1 > words[0].size
-    ):
-        # A sign apart from its number says that the number is high.
-        mark, words = "+", words[1:]
-    printed_value = join_word_texts(words).lstrip(":= ")
-    if twice := split_value_in_two_units(printed_value):
-        printed_value = twice[0]
-    value, units, flag, spread = split_value_cell(printed_value)
-    flag = flag or mark
-    value_words = tuple(words)
-    if not is_result_value(value) and not is_not_reported(value) and len(words) > 1:
-        # A flag or another column's text may stand beside the value.
-        for n in range(len(words) - 1, 0, -1):
-            head, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
-            if is_result_value(head) and (is_out_of_range_flag(rest) or is_unit(rest)):
-                value, value_words = head, tuple(words[:n])
-                if is_out_of_range_flag(rest):
-                    flag = rest
-                else:
-                    units = rest
-                break
-    if units or spread:
-        value_words = find_words_with_text(words, value)
-    unit_words = tuple(
+    printed = drop_gloss_before_value(strip_footnote_mark(parts[Role.VALUE]))
+    words, mark = _split_sign(printed)
+    cell = _read_value_cell(words, mark)
+    units_words = tuple(
         word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
     )
-    printed_unit = join_word_texts(unit_words)
-    # Where both letters are one sign, a picture's reader knows but the first.
-    printed_unit = "fl" if printed_unit == "f" else printed_unit
-    range_words = _strip_tail(parts.get(Role.RANGE, ()))
-    printed_range = join_word_texts(range_words)
-    if has_limits and not printed_range:
-        ends = [join_word_texts(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
-        range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
-        low, high = ends
-        printed_range = f"{low} - {high}" if low and high else ""
-        if low or high:
-            printed_range = printed_range or (f"≥ {low}" if low else f"≤ {high}")
-    if flag is None and len(unit_words) > 1:
-        flag, unit_words = _split_flag(unit_words)
-        printed_unit = join_word_texts(unit_words)
-    printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
-    marked = is_numeric_value(value) or printed_unit.startswith("+")
-    if flag is None and marked and printed_unit in _SIGNS:
-        flag, printed_unit, unit_words = printed_unit, "", ()
-    if printed_unit and is_not_reported(printed_unit):
-        printed_unit, unit_words = "", ()
-    if printed_unit and not is_unit(printed_unit) and is_worded_value(value):
-        whole = f"{value} {printed_unit}"
-        if is_worded_value(whole):
-            value, value_words = whole, (*value_words, *unit_words)
-            printed_unit, unit_words = "", ()
-    if not printed_range and printed_unit and is_plain_numeric_range(printed_unit):
-        printed_range, range_words = printed_unit, unit_words
-        printed_unit, unit_words = "", ()
-    printed_range = re.sub(r"(?i)^ref\.?\s*:\s*", "", strip_range_label(printed_range))
-    if printed_unit and units and re.match(r"[(\[]\s*\d", printed_unit):
-        printed_unit = ""
-    if printed_unit:
-        units = printed_unit
-    elif units:
-        unit_words = find_words_with_text(words[1:], units)
-    if printed_range:
-        printed_range, after = split_range_and_flag(printed_range)
-        flag = flag or after
-    if not printed_range and spread:
-        printed_range, range_words = spread, find_words_with_text(words[1:], spread)
-    flag_text = join_word_texts(parts.get(Role.FLAG, []))
-    if flag is None and flag_text and is_out_of_range_flag(flag_text):
-        flag = flag_text.strip("()[] ")
-    bare = printed_range and not units and not looks_like_range(printed_range)
-    if bare and is_unit(printed_range):
-        units, unit_words = printed_range, range_words
-        printed_range, range_words = "", ()
-    if not units and printed_range and is_result_value(value):
-        head, _, rest = printed_range.partition(" ")
-        inside = find_unit_in_range(printed_range)
-        if is_unit(head) and not is_numeric_value(head) and looks_like_range(rest):
-            units, unit_words = head, range_words[:1]
-            printed_range, range_words = rest, range_words[1:]
-        elif inside:
-            units, unit_words = inside, find_words_with_text(range_words, inside)
-    if not units and titled_unit and is_numeric_value(value):
-        units, unit_words = titled_unit, ()
+    units = join_word_texts(units_words)
+    spread, range_words = _read_range(parts, has_limits=has_limits)
+    fields = replace(
+        cell,
+        # Where both letters are one sign, a picture's reader knows but the first.
+        units="fl" if units == "f" else units,
+        units_words=units_words,
+        range=spread,
+        range_words=range_words,
+        method=join_word_texts(parts.get(Role.METHOD, [])) or None,
+    )
+    for rule in _COLUMN_RULES:
+        fields = rule(fields)
+    fields = _add_cell(fields, cell, words)
+    flag = join_word_texts(parts.get(Role.FLAG, []))
+    if fields.flag is None and flag and is_out_of_range_flag(flag):
+        fields = replace(fields, flag=flag.strip("()[] "))
+    fields = _take_unit_in_range(_move_unit_from_range(fields))
+    if not fields.units and titled_unit and is_numeric_value(fields.value):
+        fields = replace(fields, units=titled_unit, units_words=())
     return settle_fields_by_grammar(
-        Fields(
-            value=value,
-            units=units or None,
-            range=printed_range if printed_range.strip("-–—._ ") else None,
-            flag=flag,
-            method=join_word_texts(parts.get(Role.METHOD, [])) or None,
-            value_words=value_words,
-            units_words=unit_words if units else (),
-            range_words=range_words,
+        replace(
+            fields,
+            units=fields.units or None,
+            units_words=fields.units_words if fields.units else (),
+            range=fields.range if (fields.range or "").strip("-–—._ ") else None,
         )
     )
+
+
+def _split_sign(words: list[Word]) -> tuple[list[Word], str | None]:
+    """The words of a value without a sign apart, which may say that it is high."""
+    if len(words) < 2:
+        return words, None
+    if not words[0].text.strip(":=-."):
+        return words[1:], None
+    apart = words[1].x0 - words[0].x1 > words[0].size
+    return (words[1:], "+") if words[0].text == "+" and apart else (words, None)
+
+
+def _read_value_cell(words: list[Word], mark: str | None) -> Fields:
+    """What the cell of a value says by itself."""
+    text = join_word_texts(words).lstrip(":= ")
+    if twice := split_value_in_two_units(text):
+        text = twice[0]
+    value, units, flag, spread = split_value_cell(text)
+    fields = Fields(value, units, spread, flag or mark, value_words=tuple(words))
+    if units or spread:
+        return replace(fields, value_words=find_words_with_text(words, value))
+    if is_result_value(value) or is_not_reported(value):
+        return fields
+    # A flag or another column's text may stand beside the value.
+    for n in range(len(words) - 1, 0, -1):
+        head, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
+        if not is_result_value(head):
+            continue
+        if is_out_of_range_flag(rest):
+            return replace(fields, value=head, value_words=tuple(words[:n]), flag=rest)
+        if is_unit(rest):
+            found = find_words_with_text(words, head)
+            return replace(fields, value=head, value_words=found, units=rest)
+    return fields
+
+
+def _read_range(parts: Parts, *, has_limits: bool) -> tuple[str, tuple[Word, ...]]:
+    """The range as printed in its column, or made of those of its two ends."""
+    words = _strip_tail(parts.get(Role.RANGE, ()))
+    if words or not has_limits:
+        return join_word_texts(words), words
+    words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
+    low, high = (join_word_texts(parts.get(r, [])) for r in (Role.LOW, Role.HIGH))
+    if low and high:
+        return f"{low} - {high}", words
+    if low or high:
+        return f"≥ {low}" if low else f"≤ {high}", words
+    return "", words
+
+
+def _take_flag_from_unit(fields: Fields) -> Fields:
+    """'H g/dL' has a flag, '+' alone is one, and a dash is neither flag nor unit."""
+    if fields.flag is None and len(fields.units_words) > 1:
+        flag, words = _split_flag(fields.units_words)
+        units = join_word_texts(words)
+        fields = replace(fields, flag=flag, units=units, units_words=words)
+    units = re.sub(r"^[-–—]\s+", "", fields.units or "")
+    marked = is_numeric_value(fields.value) or units.startswith("+")
+    if fields.flag is None and marked and units in _SIGNS:
+        return replace(fields, flag=units, units="", units_words=())
+    if units and is_not_reported(units):
+        return replace(fields, units="", units_words=())
+    return replace(fields, units=units)
+
+
+def _join_finding(fields: Fields) -> Fields:
+    """A finding may go on in the column of units: 'Pale' and 'yellow'."""
+    units = fields.units
+    if not units or is_unit(units) or not is_worded_value(fields.value):
+        return fields
+    whole = f"{fields.value} {units}"
+    if not is_worded_value(whole):
+        return fields
+    words = (*fields.value_words, *fields.units_words)
+    return replace(fields, value=whole, value_words=words, units="", units_words=())
+
+
+def _move_range_from_unit(fields: Fields) -> Fields:
+    """A range may stand in the column of units, and may say that it is one."""
+    units = fields.units or ""
+    if not fields.range and is_plain_numeric_range(units):
+        words = fields.units_words
+        fields = replace(
+            fields, units="", units_words=(), range=units, range_words=words
+        )
+    label = strip_range_label(fields.range or "")
+    return replace(fields, range=re.sub(r"(?i)^ref\.?\s*:\s*", "", label))
+
+
+_COLUMN_RULES = (_take_flag_from_unit, _join_finding, _move_range_from_unit)
+
+
+def _add_cell(fields: Fields, cell: Fields, words: list[Word]) -> Fields:
+    """Add the unit and range in a value's own cell, where their columns are empty."""
+    units = fields.units
+    if cell.units and (not units or re.match(r"[(\[]\s*\d", units)):
+        found = find_words_with_text(words[1:], cell.units)
+        fields = replace(fields, units=cell.units, units_words=found)
+    if fields.range:
+        spread, after = split_range_and_flag(fields.range)
+        return replace(fields, range=spread, flag=fields.flag or after)
+    if not cell.range:
+        return fields
+    found = find_words_with_text(words[1:], cell.range)
+    return replace(fields, range=cell.range, range_words=found)
+
+
+def _move_unit_from_range(fields: Fields) -> Fields:
+    """A unit alone in the column of ranges is no range."""
+    spread = fields.range
+    if fields.units or not spread or looks_like_range(spread) or not is_unit(spread):
+        return fields
+    words = fields.range_words
+    return replace(fields, units=spread, units_words=words, range="", range_words=())
+
+
+def _take_unit_in_range(fields: Fields) -> Fields:
+    """Take the unit before or behind a range, if the value has none."""
+    spread, words = fields.range, fields.range_words
+    if fields.units or not spread or not is_result_value(fields.value):
+        return fields
+    head, _, rest = spread.partition(" ")
+    if is_unit(head) and not is_numeric_value(head) and looks_like_range(rest):
+        return replace(
+            fields,
+            units=head,
+            units_words=words[:1],
+            range=rest,
+            range_words=words[1:],
+        )
+    inside = find_unit_in_range(spread)
+    if inside is None:
+        return fields
+    found = find_words_with_text(words, inside)
+    return replace(fields, units=inside, units_words=found)
 
 
 def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:

@@ -209,6 +209,11 @@ def looks_like_range(text: str) -> bool:
     )
 
 
+def find_ranges_in_text(text: str) -> list[tuple[int, int]]:
+    """Return where the numeric ranges of a text begin and end."""
+    return [match.span() for match in _FORM.finditer(text)]
+
+
 @lru_cache(maxsize=16384)
 def is_plain_numeric_range(text: str) -> bool:
     """Return whether a text is only a numeric range, brackets aside."""

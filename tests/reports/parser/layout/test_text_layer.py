@@ -8,6 +8,7 @@ import pikepdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from reports.parser.layout.lines import group_words_into_lines
 from reports.parser.layout.text_layer import (
     TooManyPages,
     read_pdf_pages,
@@ -76,6 +77,20 @@ def test_a_raised_exponent_is_marked(tmp_path: Path) -> None:
     )
 
     assert texts(read_pdf_pages(path)[0]) == ["x10^9/L"]
+
+
+@pytest.mark.parametrize("y", [47, 44.5, 43])
+def test_marks_raised_high_stay_with_what_they_stand_at(tmp_path: Path, y) -> None:
+    """As superscripts of some report writers, by half a line."""
+    unit = [Ink(200, "1.73m", y=50), Ink(225, "2", y=y, size=6.5)]
+    power = [Ink(300, "10", y=50), Ink(310, "3", y=y, size=8), Ink(314.5, "/uL", y=50)]
+    note = [Ink(40, "Sodium", y=50), Ink(70, "02", y=y, size=6)]
+    path = draw(tmp_path / "a.pdf", [[*note, *unit, *power]])
+
+    words = read_pdf_pages(path)[0].words
+
+    assert [w.text for w in words] == ["Sodium", "02", "1.73m2", "10^3/uL"]
+    assert len(group_words_into_lines(words, page=1)) == 1
 
 
 def test_a_page_that_is_turned_is_read_upright_and_placed_as_shown(
