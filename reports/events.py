@@ -38,6 +38,7 @@ _PARSING_JOB: dict[str, Any] = {
         "needs_human_review": {"type": "boolean"},
         "is_reviewed": {"type": "boolean"},
         "order_id": {"type": ["string", "null"], "format": "uuid"},
+        "unread_script": {"type": ["string", "null"]},
     },
 }
 

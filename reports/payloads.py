@@ -14,6 +14,7 @@ from reports.states import (
     HoldReason,
     ParsingJobFailureReason,
     ParsingJobStatus,
+    UnreadScript,
 )
 
 if TYPE_CHECKING:
@@ -176,6 +177,7 @@ class ParsingJobAnswer(TypedDict):
     """A parsing job, in responses and in events.
 
     `order_id` is the order whose results it holds, null for a report without one.
+    `unread_script` is the script that could not be read, of a job that failed by it.
     """
 
     id: str
@@ -185,6 +187,7 @@ class ParsingJobAnswer(TypedDict):
     needs_human_review: bool
     is_reviewed: bool
     order_id: str | None
+    unread_script: Annotated[str, UnreadScript] | None
 
 
 def build_parsing_job_payload(
@@ -202,6 +205,7 @@ def build_parsing_job_payload(
         "needs_human_review": job.needs_human_review,
         "is_reviewed": job.is_reviewed,
         "order_id": str(job.order_id) if job.order_id else None,
+        "unread_script": job.unread_script or None,
     }
 
 

@@ -16,7 +16,11 @@ from django.utils import timezone
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
-from reports.states import ParsingJobFailureReason, ParsingJobStatus
+from reports.states import (
+    ParsingJobFailureReason,
+    ParsingJobStatus,
+    UnreadScript,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -60,6 +64,7 @@ class ParsingJob(TenantOwned):
     as "api_key 12", and how people know it; empty where that was not kept.
     `findings` are codes of HoldReason that a check found, `hold_reasons` those of them
     that hold the report until a person releases or rejects it.
+    `unread_script` is the script that made it `not_english`, where that is known.
     `order` is the one whose results the report holds once it is signed.
     """
 
@@ -77,6 +82,9 @@ class ParsingJob(TenantOwned):
     )
     failure_reason = models.CharField(
         max_length=100, choices=ParsingJobFailureReason.offered, blank=True
+    )
+    unread_script = models.CharField(
+        max_length=100, choices=UnreadScript.offered, blank=True, db_default=""
     )
     needs_human_review = models.BooleanField(default=False)
     is_reviewed = models.BooleanField(default=False)

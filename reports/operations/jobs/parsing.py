@@ -87,7 +87,7 @@ def inspect_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
 def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
     """Parse a job's file and store the outcome (run by the worker).
 
-    Where a script can't be read, the job's history names it.
+    Where a script can't be read, the job and its history name it.
     Safe to repeat and to run twice at once: a job whose reading was cut short is read
     again, one that has ended is left alone. Source: Contract 7.3; Ours: jobs run at
     least once.
@@ -97,19 +97,21 @@ def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
         return
     if job.status == ParsingJobStatus.UPLOAD_PENDING:
         mark_parsing_job_started(job=job, actor=PARSER)
-    why = ""
+    script = None
     try:
         report = parse_uploaded_files(job)
     except UnreadableReport as refusal:
         outcome: ParsedReport | FailureReason = refusal.reason
-        why = refusal.script or ""
+        script = refusal.script
     else:
         outcome = report if report.results else FailureReason.INVALID_INPUT
     with transaction.atomic():
         if not _is_open(_lock(job)):  # another run was quicker
             return
         if isinstance(outcome, FailureReason):
-            mark_parsing_job_failed(job=job, actor=PARSER, reason=outcome, why=why)
+            mark_parsing_job_failed(
+                job=job, actor=PARSER, reason=outcome, script=script
+            )
         else:
             store_parsing_results(job=job, actor=PARSER, report=outcome)
 

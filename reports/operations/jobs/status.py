@@ -15,11 +15,11 @@ from accounts.webhooks.operations import UserRef, emit_event
 from portal.lib.database.transitions import move_status
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.payloads import build_parsing_job_payload
-from reports.states import JOB_MOVES, ParsingJobStatus
+from reports.states import JOB_MOVES, ParsingJobStatus, UnreadScript
 
 if TYPE_CHECKING:
     from portal.lib.actor import Actor
-    from reports.parser.report import FailureReason
+    from reports.parser.report import FailureReason, Script
 
 
 EMITTED = frozenset(
@@ -41,9 +41,16 @@ def mark_parsing_job_started(*, job: ParsingJob, actor: Actor) -> ParsingJob:
 
 @transaction.atomic
 def mark_parsing_job_failed(
-    *, job: ParsingJob, actor: Actor, reason: FailureReason, why: str = ""
+    *,
+    job: ParsingJob,
+    actor: Actor,
+    reason: FailureReason,
+    why: str = "",
+    script: Script | None = None,
 ) -> ParsingJob:
-    """Fail a job and delete the values that were pending review. `why` may be empty.
+    """Fail a job and delete the values that were pending review.
+
+    why may be empty. script: the one that could not be read; the history names it too.
 
     Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
     """
@@ -53,8 +60,9 @@ def mark_parsing_job_failed(
         ParsingJobStatus.FAILED,
         actor,
         verb="fail_parsing",
-        why=why or reason,
+        why=why or script or reason,
         failure_reason=reason,
+        unread_script=UnreadScript.known(script or "") or "",
         metadata=None,
         notes=None,
         unread=None,

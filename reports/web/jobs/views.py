@@ -212,7 +212,7 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
         poll_seconds=get_polling_interval_seconds([job]),
         failure=ParsingJobFailureReason.known(job.failure_reason),
         rejection=RejectionReason.known(why),
-        script=UnreadScript.known(why),
+        script=UnreadScript.known(job.unread_script),
         results=rows,
         flagged=flagged,
         only_flagged=only_flagged,
@@ -306,7 +306,7 @@ def _uuid(text: str) -> UUID:
 
 
 def _find_reason_of_failure(job: ParsingJob) -> str:
-    """Return why a person rejected a report, or why it could not be read; or empty."""
+    """Return why a person rejected a report, or why it failed; or empty."""
     if job.status != ParsingJobStatus.FAILED:
         return ""
     return next((one.why for one in list_parsing_job_transitions(job)[-1:]), "")

@@ -62,6 +62,7 @@ def test_an_upload_is_answered_with_the_pending_job(
         "needs_human_review": False,
         "is_reviewed": False,
         "order_id": None,
+        "unread_script": None,
     }
     assert emitted_types(alice_tenant) == ["lab_report.parsing_job.created"]
     assert audited(alice_tenant) == [("submit_report", str(job.id))]
@@ -304,6 +305,7 @@ def test_a_job_is_read_with_its_data(alice_api, alice_tenant, user):
         "needs_human_review": False,
         "is_reviewed": False,
         "order_id": None,
+        "unread_script": None,
     }
     assert audited(alice_tenant) == [("read", str(job.id))]
 

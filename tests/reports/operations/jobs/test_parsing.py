@@ -371,4 +371,5 @@ def test_the_parsers_reason_becomes_the_jobs(monkeypatch, alice_tenant, user):
     parse(job)
 
     assert stored(job).failure_reason == "not_english"
+    assert build_parsing_job_payload(stored(job))["unread_script"] == "cyrillic"
     assert list_parsing_job_transitions(job)[-1].why == "cyrillic"

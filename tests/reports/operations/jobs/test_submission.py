@@ -81,6 +81,7 @@ def test_a_submitted_report_is_stored_announced_audited_and_enqueued(
             "needs_human_review": False,
             "is_reviewed": False,
             "order_id": None,
+            "unread_script": None,
         },
         "team_id": str(alice_tenant.team_id),
         "user_id": str(user.uuid),
