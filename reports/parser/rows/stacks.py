@@ -31,6 +31,8 @@ _LEVEL, _NEXT, _AROUND = 0.45, 1.9, 8.0
 _IN_LINE, _PART, _OVER, _GAIN = 1.5, 0.5, 0.6, 0.4
 _LETTERS = re.compile(r"[^\W\d_]{2}|\b[MFWH]\b")
 _UNIT_IN = re.compile(r"\S*[/%]\S*")
+_DIGIT = re.compile(r"\d")
+_PART_OF = re.compile(r"[\d/%]")
 
 _Stack = tuple[Word, ...]
 _Anchor = Callable[[float, float], float]
@@ -46,14 +48,13 @@ class _Kind:
 
 
 def share_out_stacked_lines(rows: Sequence[Row], lines: Sequence[Line]) -> None:
-    """Give rows of each table the lines of their ranges and units, shared out anew.
+    """Give rows of each table the lines of their ranges and units, shared out again.
 
     Only where that leaves more rows with a whole range or unit than they have.
     """
     for table in _find_tables(rows):
         for kind in _KINDS:
-            if any(kind.weigh(_text(row, kind)) < 1 for row in table):
-                _share_out(table, rows, lines, kind)
+            _share_out(table, rows, lines, kind)
 
 
 def _text(row: Row, kind: _Kind) -> str:
@@ -227,7 +228,7 @@ _ANCHORS: tuple[_Anchor, ...] = (
 def _matters(stack: _Stack, kind: _Kind) -> bool:
     """Whether a line has a part of a range or unit, that must be of some row."""
     text = join_word_texts(stack)
-    return any(map(str.isdigit, text)) or kind.weigh(text) > 0
+    return bool(_PART_OF.search(text)) or kind.weigh(text) > 0
 
 
 @lru_cache(maxsize=4096)
@@ -237,7 +238,8 @@ def _weigh_range(text: str) -> float:
         return 1.0
     found = find_ranges_in_text(text)
     if len(found) < _SEVERAL:
-        return _PART * len(found)
+        outside = (text[:start] + text[end:] for start, end in found)
+        return _PART * any(not _DIGIT.search(rest) for rest in outside)
     ends = [0, *(end for _, end in found)]
     starts = [*(start for start, _ in found), len(text)]
     between = [
