@@ -27,7 +27,6 @@ class AuditEntry(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="written at sign-in, for teams that nobody has entered yet",
         erasure=ErasureRule(
             ("user_uuid",), why="proves who did and read what, by UUID only"
         ),
@@ -85,7 +84,6 @@ class AuditSeal(TenantOwned):
     """
 
     rules = TableRules(
-        without_fence="hashes of the audit",
         without_user="hashes over the audit",
         retention="permanent: proves what was done",
     )

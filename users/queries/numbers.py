@@ -26,10 +26,10 @@ SELECT record FROM (
     SELECT record, user_id, number FROM users_recordnumber
     WHERE tenant_id = %(tenant)s AND kind = %(kind)s AND number = %(whole)s
     UNION ALL (
-        SELECT record, user_id, number FROM users_recordnumber
-        WHERE tenant_id = %(tenant)s AND kind = %(kind)s AND number LIKE %(part)s
-        AND (length(number) <> 32 OR length(%(whole)s) >= %(least)s)
-        LIMIT %(most)s
+        SELECT record, user_id, number
+        FROM users_find_numbers(
+            %(tenant)s, %(kind)s, %(part)s, %(with_ids)s, %(most)s
+        )
     )
 ) found
 WHERE NOT EXISTS (
@@ -72,7 +72,7 @@ def find_records_by_number(
             "kind": str(kind),
             "whole": whole,
             "part": f"%{whole}%",
-            "least": LEAST_OF_ID,
+            "with_ids": len(whole) >= LEAST_OF_ID,
             "most": _MOST,
             "limit": limit,
         },

@@ -21,6 +21,7 @@ from accounts.models import ApiKey, UsedAssertion
 from accounts.operations.api_keys.access_tokens import create_backend_access_token
 from accounts.operations.audit.entries import record_change
 from portal.lib.errors import DomainError
+from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
     from portal.lib.actor import Actor
@@ -93,9 +94,10 @@ def sign_in_with_assertion(
             ).save(force_insert=True)
     except IntegrityError:
         raise _invalid() from None
-    token, lifetime = create_backend_access_token(
-        key=key, resource_types=resource_types
-    )
+    with acting_for(key.tenant):
+        token, lifetime = create_backend_access_token(
+            key=key, resource_types=resource_types
+        )
     return BackendSignIn(token, int(lifetime.total_seconds()), key)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from portal.lib.database.prepared import PreparedStatement
+from portal.lib.tenancy import acting_for
 from portal.lib.web.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
@@ -72,17 +73,19 @@ def record_team_change(
 ) -> None:
     """Write an audit entry for a team change, in each of its environments.
 
+    In the name of each, as whoever signs in has entered none of them yet.
     Source: Ours: whoever reads the audit of one environment sees who had access to it.
     """
     for tenant in team.tenants.order_by("pk"):
-        record_change(
-            tenant=tenant,
-            actor=actor,
-            verb=verb,
-            subject=subject,
-            subject_id=subject_id,
-            changes=changes,
-        )
+        with acting_for(tenant):
+            record_change(
+                tenant=tenant,
+                actor=actor,
+                verb=verb,
+                subject=subject,
+                subject_id=subject_id,
+                changes=changes,
+            )
 
 
 def record_read(

@@ -21,6 +21,7 @@ from accounts.operations.audit.entries import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.periods import list_time_zones
+from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,14 +102,15 @@ def create_team(
             setattr(tenant, setting, sandbox)
         tenant.save(force_insert=True)
         tenants.append(tenant)
-        record_change(
-            tenant=tenant,
-            actor=actor,
-            verb="create_team",
-            subject="team",
-            subject_id=team.id,
-            changes={"name": [None, name]},
-        )
+        with acting_for(tenant):
+            record_change(
+                tenant=tenant,
+                actor=actor,
+                verb="create_team",
+                subject="team",
+                subject_id=team.id,
+                changes={"name": [None, name]},
+            )
     for app in list_app_hooks():
         for set_up in app.tenant_setups:
             set_up(tenants)
