@@ -100,7 +100,7 @@ def _say(value: str) -> str:
     # Where a transaction has failed its rollback brings back what was.
     if raw and not raw.closed and raw.info.transaction_status != _FAILED:
         proof = prove_tenant(value)
-        return tenancy._text(tenancy._ask(raw, tenancy._SWITCH, value, proof), 0)
+        return tenancy._text(tenancy._ask(raw, tenancy._NAME, value, proof), 0)
     return "" if _found() else tenancy.ALL_TENANTS
 
 

@@ -38,17 +38,21 @@ OPEN_TO_ALL = (
 )
 # What was found goes back as it was, signature and all: signed anew it would make a
 # value true that a statement of a stranger's set.
-_SWITCH = (
+_NAME = (
     b"SELECT coalesce(current_setting('assay.tenant', true), ''),"
     b" coalesce(current_setting('assay.tenant_proof', true), ''),"
     b" set_config('assay.tenant', $1, false),"
     b" set_config('assay.tenant_proof', $2, false)"
 )
+# And forgets whose samples were read last (users 0029), who may be another tenant's.
+_FORGET = b", assay_forget_user()"
+_SWITCH = _NAME + _FORGET
 # The rows' versions cost 0.03 ms here; a statement of their own would cost 0.3 ms.
 _SWITCH_AND_VERSION = _SWITCH + (
     b", (SELECT xmin FROM accounts_tenant WHERE id = $1::bigint),"
     b" (SELECT xmin FROM accounts_team WHERE id = $3::uuid)"
 )
+_IS_UNMIGRATED = b"42883"  # undefined_function
 _IDLE = pq.TransactionStatus.IDLE
 # In sub-selects the setting is read once a statement; read for each row it costs a
 # count five times as much (architecture 2.6, measured in docs/explanation/security.md).
@@ -177,7 +181,13 @@ def _switch(statement: bytes, *values: str) -> PGresult:
         wrapper.close()
         wrapper.ensure_connection()
     result = _ask(wrapper.connection, statement, *values)
-    if result.status != pq.ExecStatus.TUPLES_OK and not wrapper.in_atomic_block:
+    if result.error_field(pq.DiagnosticField.SQLSTATE) == _IS_UNMIGRATED:
+        # Before the first migration, and until one that brings the function has run.
+        if wrapper.in_atomic_block:
+            raise OperationalError("the database is to be migrated")
+        statement = statement.replace(_FORGET, b", true")
+        result = _ask(wrapper.connection, statement, *values)
+    elif result.status != pq.ExecStatus.TUPLES_OK and not wrapper.in_atomic_block:
         # The server has gone since the last request; Django would not notice here.
         wrapper.close()
         wrapper.ensure_connection()
@@ -245,7 +255,7 @@ def acting_for_with_version(tenant: TenantRow) -> Iterator[str]:
     key = str(tenant.pk)
     values = (key, prove_tenant(key), str(tenant.team_id))
     with _setting(_SWITCH_AND_VERSION, *values) as result:
-        yield f"{_text(result, 4)} {_text(result, 5)}"
+        yield f"{_text(result, 5)} {_text(result, 6)}"
 
 
 @contextmanager

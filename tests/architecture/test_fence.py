@@ -10,9 +10,14 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 from psycopg import sql
+from psycopg.errors import InsufficientPrivilege
 
+from accounts.models import AuditEntry
+from accounts.operations.audit.entries import record_change
 from labs.models import CriticalAlert
 from labs.operations.results.critical import escalate_overdue_alerts
+from portal.lib.actor import Actor
+from portal.lib.database.roles import APPEND_ONLY
 from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import TenantOwned, acting_for, iterate_as_tenant
 from portal.ops.isolation.probing import list_tables_with_row_security
@@ -26,11 +31,26 @@ from users.models import User
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from accounts.models import Tenant
+
 FENCED = [
     model
     for model, rules in list_table_rules()
     if issubclass(model, TenantOwned) and not rules.without_fence
 ]
+
+# Rows of a user, who is of a tenant (users 0029).
+FENCED_BY_USER = ("users_sample", "users_sampleextra", "users_packedday")
+INSERTS: dict[str, LiteralString] = {
+    "users_sample": "INSERT INTO users_sample VALUES"
+    " ('2026-01-01', %s, 1, 0, 0, 0, 1, 1)",
+    "users_sampleextra": "INSERT INTO users_sampleextra"
+    " (user_id, feed, series, ts, extra) VALUES (%s, 1, 1, '2026-01-01', '{}')",
+    "users_packedday": "INSERT INTO users_packedday (user_id, series, feed, day,"
+    " first, last, last_tz_offset, longest, count, total, low, high, codec,"
+    " checksum, payload) VALUES (%s, 1, 1, '2026-01-01', '2026-01-01',"
+    " '2026-01-01', 0, 0, 1, 1, 1, 1, 1, 1, '')",
+}
 
 
 def rows(statement: Any, *given: object) -> list[tuple[Any, ...]]:
@@ -39,8 +59,19 @@ def rows(statement: Any, *given: object) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
+def run(statement: LiteralString, *given: object) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+
+
 def count(tables: Iterable[str]) -> dict[str, int]:
     return {name: on("SELECT count(*) FROM {}", name)[0][0] for name in tables}
+
+
+def count_of(tenant: Tenant, tables: Iterable[str]) -> Iterator[tuple[str, int]]:
+    for name in tables:
+        statement = "SELECT count(*) FROM {} WHERE tenant_id = %s"
+        yield name, on(statement, name, tenant.pk)[0][0]
 
 
 def on(statement: LiteralString, table: str, *given: object) -> list[tuple[Any, ...]]:
@@ -61,7 +92,9 @@ def test_every_tenant_table_has_the_policy_or_says_why_not():
         "end the table's migration with enable_tenant_row_security, or declare in the"
         " rules of its model `without_fence`, the reason why not"
     )
-    # Only a tenant's table can have the policy.
+    by_user = {*list_tables_with_row_security(by="user_id")}
+    assert {*FENCED_BY_USER} < by_user
+    # Only a tenant's table can have the policy of tenants.
     assert [
         model
         for model, rules in list_table_rules()
@@ -84,17 +117,22 @@ def test_raw_sql_as_another_tenant_meets_nothing(
     held = {name: number for name, number in counted.items() if number}
     assert {"labs_order", "labs_result", "users_summary"} <= held.keys()
     assert {"reports_parsingjob", "webhooks_event"} <= held.keys()
+    assert {"accounts_auditentry"} == held.keys() & APPEND_ONLY
 
+    # Of that other tenant there is the entry of its creation alone.
+    own = {name: number for name, number in count_of(charlie_tenant, held) if number}
+    assert own.keys() == {"accounts_auditentry"}
     with acting_for(charlie_tenant):
-        assert count(held) == dict.fromkeys(held, 0)
-        for name in held:
+        assert count(held) == dict.fromkeys(held, 0) | own
+        for name in held.keys() - APPEND_ONLY:
             written = on("UPDATE {} SET tenant_id = tenant_id RETURNING 1", name)
             removed = on("DELETE FROM {} RETURNING 1", name)
             assert (name, written, removed) == (name, [], [])
+    all_of_it = dict(count_of(alice_tenant, held))
     with acting_for(alice_tenant):
-        assert count(held) == held
+        assert count(held) == all_of_it
         # Nor is a row given away, or made for another.
-        for name in held:
+        for name in held.keys() - APPEND_ONLY:
             with refused("row-level security"):
                 on("UPDATE {} SET tenant_id = %s", name, charlie_tenant.pk)
     with no_tenant_named():
@@ -109,7 +147,59 @@ def test_a_row_of_another_tenant_is_not_written(alice_tenant, charlie_tenant):
     with acting_for(alice_tenant), refused("row-level security"):
         make_user(tenant=charlie_tenant)
 
+    entries = AuditEntry.objects.for_tenant(charlie_tenant)
+    before = entries.count()
+    with (
+        acting_for(alice_tenant),
+        pytest.raises(InsufficientPrivilege, match="row-level security"),
+        transaction.atomic(),
+    ):
+        record_change(
+            tenant=charlie_tenant,
+            actor=Actor.system("stranger"),
+            verb="rotate_key",
+            subject="key",
+            subject_id=1,
+        )
+
     assert not User.objects.for_tenant(charlie_tenant).exists()
+    assert entries.count() == before
+
+
+@pytest.mark.django_db
+def test_samples_belong_to_the_tenant_of_their_user(alice_tenant, charlie_tenant):
+    mine, more, theirs = (
+        make_user(tenant=tenant).pk
+        for tenant in (alice_tenant, alice_tenant, charlie_tenant)
+    )
+    assert INSERTS.keys() == set(FENCED_BY_USER)
+    for statement in INSERTS.values():
+        for user in (mine, more, theirs):
+            run(statement, user)
+
+    # Whichever user was read last: one's own, and in the name of another tenant.
+    for before, last in ((alice_tenant, mine), (charlie_tenant, theirs)):
+        for table in FENCED_BY_USER:
+            users = "SELECT user_id FROM {} ORDER BY user_id"
+            with acting_for(before):
+                assert rows("SELECT assay_is_user_of_tenant(%s)", last) == [(True,)]
+                assert on(users, table)[0] == (last,)
+            with acting_for(alice_tenant):
+                assert rows("SELECT assay_is_user_of_tenant(%s)", theirs) == [(False,)]
+                assert on(users, table) == [(mine,), (more,)], (last, table)
+                gone = on(
+                    "DELETE FROM {} WHERE user_id = %s RETURNING 1", table, theirs
+                )
+                assert gone == []
+                with refused("row-level security"):
+                    on("UPDATE {} SET user_id = %s", table, theirs)
+            with acting_for(charlie_tenant):
+                assert on(users, table) == [(theirs,)], (last, table)
+                with refused("row-level security"):
+                    run(INSERTS[table].replace("2026", "2025"), mine)
+            with no_tenant_named(), refused("no tenant is named"):
+                on(users, table)
+            assert on(users, table) == [(mine,), (more,), (theirs,)]
 
 
 @pytest.mark.django_db

@@ -102,6 +102,7 @@ ACROSS_MODULES = {
     "portal/ops/isolation/probing.py": "ids of a tenant are read to knock with",
     "portal/ops/backups.py": "a backup holds the rows of all",
     "portal/ops/metrics.py": "counts what waits, of all teams",
+    "portal/ops/health/audit.py": "the chains of all teams are looked at",
     "portal/ops/health/roles.py": "asks whether the database believes it",
     "portal/management/commands/migrate.py": "migrations work on all rows",
     "portal/demo/data.py": "makes the demo teams",
@@ -111,11 +112,13 @@ ACROSS_MODULES = {
     "accounts/webhooks/management/commands/listen.py": "a port may be several teams'",
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
     "accounts/management/commands/create_management_key.py": "audited in both tenants",
+    "accounts/management/commands/verify_audit.py": "any team's seals say up to where",
     "accounts/management/commands/release_sign_in.py": "audited in both tenants",
     "labs/operations/connections/mllp.py": "serves connections of all teams",
     "labs/operations/connections/files.py": "every team's servers are visited",
     "labs/queries/connections.py": "serves connections of all teams",
     "reports/queries/mail.py": "the health of mailboxes of all teams",
+    "users/store/retention.py": "all users of a tenant are looked through",
 }
 
 

@@ -25,11 +25,15 @@ from portal.lib.database.roles import (
 )
 from portal.lib.database.tenant_proofs import prove_tenant
 from portal.ops.isolation.probing import list_tables_with_row_security
+from tests.architecture.test_fence import FENCED_BY_USER, INSERTS
+from tests.architecture.test_fence import run as run_as_owner
 from tests.factories.accounts import make_tenant
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
+from users.models import User
 
 PRIVILEGE = psycopg.errors.InsufficientPrivilege
+UNDEFINED = psycopg.errors.ObjectNotInPrerequisiteState
 REFUSED = {
     # The structure of the database, and what a session could plant for the next one.
     "DROP TABLE labs_order": PRIVILEGE,
@@ -94,6 +98,23 @@ REFUSED = {
     "MERGE INTO accounts_auditentry USING (SELECT 1) AS x ON true"
     " WHEN MATCHED THEN DELETE": PRIVILEGE,
     "DELETE FROM django_migrations": PRIVILEGE,
+    # Samples, which name a user and no tenant.
+    "UPDATE users_sample SET user_id = {other_user}": PRIVILEGE,
+    "UPDATE users_packedday SET user_id = {other_user}": PRIVILEGE,
+    "INSERT INTO users_sample VALUES"
+    " ('2026-02-01', {other_user}, 1, 0, 0, 0, 1, 1)": PRIVILEGE,
+    "SELECT assay_is_user_of_tenant({other_user}); INSERT INTO users_sampleextra"
+    " (user_id, feed, series, ts, extra)"
+    " VALUES ({other_user}, 1, 1, '2026-02-01', '{}')": PRIVILEGE,
+    "SET assay.tenant = '*'; SELECT FROM users_sample": PRIVILEGE,
+    "CREATE OR REPLACE FUNCTION assay_is_user_of_tenant(person bigint)"
+    " RETURNS boolean LANGUAGE sql AS 'SELECT true'": PRIVILEGE,
+    # The note of the user whose samples are read, by name and by number.
+    "SELECT setval('assay_private.user_of_samples', {other_user})": PRIVILEGE,
+    "SELECT setval({note}::regclass, {other_user})": PRIVILEGE,
+    "SELECT nextval({note}::regclass)": PRIVILEGE,
+    "ALTER SEQUENCE assay_private.user_of_samples RESTART": PRIVILEGE,
+    "DISCARD SEQUENCES; SELECT FROM users_sample": UNDEFINED,
     # Another tenant, by each way to name it.
     "SET row_security = off; SELECT FROM labs_order": PRIVILEGE,
     "SET assay.tenant = '*'; SELECT FROM labs_order": PRIVILEGE,
@@ -113,6 +134,8 @@ REFUSED = {
 SETTINGS = (
     *("SET assay.tenant = '*'", "SET LOCAL assay.tenant = '*'", "RESET ALL"),
     *("SET assay.tenant = '{other}'", "SET assay.tenant = '{own}'"),
+    "SELECT assay_is_user_of_tenant({other_user})",
+    *("SELECT assay_forget_user()", "DISCARD SEQUENCES"),
     *("SET assay.tenant = '{own} '", "SET assay.tenant = '0{other}'"),
     *("RESET assay.tenant", "RESET assay.tenant_proof", "SET row_security = off"),
     *("SET assay.tenant_proof = ''", "SET assay.tenant_proof = '{forged}'"),
@@ -140,21 +163,39 @@ def tenants(transactional_db):
     grant_rights_to_serving_roles(ServingRoles(BUNDLED_WEB_ROLE, BUNDLED_WORK_ROLE))
     own, other = make_tenant(), make_tenant()
     for tenant in (own, other):
-        make_order(tenant=tenant, user=make_user(tenant=tenant))
+        user = make_user(tenant=tenant)
+        make_order(tenant=tenant, user=user)
+        for statement in INSERTS.values():
+            run_as_owner(statement, user.pk)
     return own, other
+
+
+def find_users(tenant):
+    return [*User.objects.for_tenant(tenant).values_list("pk", flat=True)]
+
+
+def find_note():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 'assay_private.user_of_samples'::regclass::oid")
+        return cursor.fetchone()[0]
 
 
 def enter(opened, tenant):
     opened.execute(
         "SELECT set_config('assay.tenant', %s, false),"
-        " set_config('assay.tenant_proof', %s, false)",
+        " set_config('assay.tenant_proof', %s, false), assay_forget_user()",
         [str(tenant.pk), prove_tenant(str(tenant.pk))],
     )
 
 
 def test_statements_of_a_stranger_are_refused_and_change_nothing(tenants):
     own, other = tenants
-    fenced = list_tables_with_row_security()
+    values = {
+        "other": other.pk,
+        "other_user": find_users(other)[0],
+        "note": find_note(),
+    }
+    fenced = [*list_tables_with_row_security(), *FENCED_BY_USER]
     with connection.cursor() as cursor:
         before = contents(cursor, fenced)
 
@@ -164,7 +205,7 @@ def test_statements_of_a_stranger_are_refused_and_change_nothing(tenants):
         refusals: dict[str, type[psycopg.Error] | None] = {}
         for statement in REFUSED:
             try:
-                opened.execute(statement.replace("{other}", str(other.pk)))
+                opened.execute(fill_in(statement, values))
             except psycopg.Error as error:
                 refusals[statement] = type(error)
             else:
@@ -200,15 +241,17 @@ def contents(cursor, tables):
 
 def test_no_order_of_settings_opens_another_tenant(tenants):
     own, other = tenants
-    fenced = list_tables_with_row_security()
+    fenced = [*list_tables_with_row_security(), *FENCED_BY_USER]
     forged = f"{prove_tenant(str(own.pk)).partition(':')[0]}:{'0' * 64}"
     values = {
         "own": own.pk,
         "other": other.pk,
         "forged": forged,
         "proof": prove_tenant(str(own.pk)),
+        "other_user": find_users(other)[0],
     }
-    seen = set()
+    own_users = set(find_users(own))
+    seen, seen_by_user = set(), set()
 
     with closing(sign_in(BUNDLED_WEB_ROLE)) as opened:
 
@@ -225,24 +268,51 @@ def test_no_order_of_settings_opens_another_tenant(tenants):
             enter(opened, own)
             opened.commit()
             for statement in statements:
-                text = statement
-                for name, value in values.items():
-                    text = text.replace(f"{{{name}}}", str(value))
-                run(opened, text)
+                run(opened, fill_in(statement, values))
+            is_of_user = table in FENCED_BY_USER
             found = run(
                 opened,
-                sql.SQL("SELECT DISTINCT tenant_id FROM {}").format(
-                    sql.Identifier(table)
+                sql.SQL("SELECT DISTINCT {} FROM {}").format(
+                    sql.Identifier("user_id" if is_of_user else "tenant_id"),
+                    sql.Identifier(table),
                 ),
             )
-            assert {tenant for (tenant,) in found or ()} <= {own.pk}
+            whose = own_users if is_of_user else {own.pk}
+            assert {key for (key,) in found or ()} <= whose
             found = run(opened, "SELECT DISTINCT tenant_id FROM labs_order")
             seen.update(found or ())
+            found = run(opened, "SELECT DISTINCT user_id FROM users_sample")
+            seen_by_user.update(found or ())
             opened.rollback()
 
         check()
 
+    assert seen_by_user == {(key,) for key in own_users}
     assert seen == {(own.pk,)}  # some orders let the stranger read its own
+
+
+def test_numbers_of_records_are_found_within_the_tenant(tenants):
+    own, other = tenants
+    find = "SELECT count(*) FROM users_find_numbers({}, 'order', '%', true, 100)"
+    with closing(sign_in(BUNDLED_WEB_ROLE)) as opened:
+        assert run(opened, "SELECT FROM users_recordnumber") is None
+        assert run(opened, find.format(own.pk)) is None
+        enter(opened, own)
+        opened.commit()
+        seen = run(opened, "SELECT DISTINCT tenant_id FROM users_recordnumber")
+        assert seen == [(own.pk,)]
+        ((number,),) = run(opened, find.format(own.pk))
+        assert number >= 1
+        for forged in (str(other.pk), "NULL"):
+            assert run(opened, find.format(forged)) == [(0,)]
+        steal = "UPDATE users_recordnumber SET tenant_id = {}"
+        assert run(opened, steal.format(other.pk)) is None
+
+
+def fill_in(statement, values):
+    for name, value in values.items():
+        statement = statement.replace(f"{{{name}}}", str(value))
+    return statement
 
 
 def run(opened, statement):

@@ -21,7 +21,7 @@ class RecordNumber(TenantOwned):
     digits alone, as people leave out hyphens and spaces. Triggers of the tables where
     numbers stand keep it, as PostgreSQL keeps an index: no writer can forget it.
     Source: Ours: LIKE is not leakproof, so that a policy keeps an index of letters from
-    use; a function of the owner, whom the policy lets pass, uses it (0027).
+    use; a function of the owner, whom the policy lets pass, uses it (0028).
     """
 
     rules = TableRules(

@@ -9,18 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from portal.lib.database import rows
+from users.store.locks import IS_OF_TENANT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-# Which series and feeds there are, in no time: one step of the index of each month.
+# Which series and feeds there are, in no time: one step of the index of each month. It
+# notes whose samples it is about before it meets one.
 _BRANCHES_OF = """
     {name} (series, feed) AS (
-        (
-            SELECT series, feed FROM {table} WHERE user_id = %(user_id)s
-            ORDER BY series, feed LIMIT 1
-        )
+        SELECT (-32768)::smallint, (-32768)::smallint WHERE {named}
         UNION ALL
         SELECT further.series, further.feed
         FROM {name} CROSS JOIN LATERAL (
@@ -36,9 +35,12 @@ _OF_BRANCH = """
 """
 # Rows and packed days in one statement: packing may move samples in between two.
 _EXTENTS = f"""
-    WITH RECURSIVE {_BRANCHES_OF.format(name="kept", table="users_sample")},
-    {_BRANCHES_OF.format(name="packed", table="users_packedday")},
-    branch AS (SELECT * FROM kept UNION SELECT * FROM packed)
+    WITH RECURSIVE
+    {_BRANCHES_OF.format(name="kept", table="users_sample", named=IS_OF_TENANT)},
+    {_BRANCHES_OF.format(name="packed", table="users_packedday", named="true")},
+    branch AS (
+        SELECT * FROM (TABLE kept UNION TABLE packed) found WHERE series > -32768
+    )
     SELECT branch.series, branch.feed, first.ts, last.ts, last.tz_offset
     FROM branch
     CROSS JOIN LATERAL (

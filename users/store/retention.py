@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from portal.lib.database import rows
 from portal.lib.database.retention import COUNTED_UP_TO, Aged
+from portal.lib.tenancy import across_tenants
+from users.store.locks import note_user_of_samples
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -84,10 +86,15 @@ _DELETE_PACKED = """
 
 def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
     """Count a tenant's samples of months before a time, up to COUNTED_UP_TO."""
-    ((number, oldest),) = rows.fetch_rows(
-        _COUNT,
-        {"tenant": tenant_pk, "before": get_month_start(before), "most": COUNTED_UP_TO},
-    )
+    inputs = {
+        "tenant": tenant_pk,
+        "before": get_month_start(before),
+        "most": COUNTED_UP_TO,
+    }
+    # The users are the tenant's; looking each up again for each sample of many users
+    # would take seconds.
+    with across_tenants(why="samples of all users of a tenant are counted"):
+        ((number, oldest),) = rows.fetch_rows(_COUNT, inputs)
     return Aged(number, oldest)
 
 
@@ -97,6 +104,7 @@ def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
     Less than `limit` if these were all; packed days go as a whole, so it may be more.
     In the caller's transaction, with the user's row locked.
     """
+    note_user_of_samples(user_id)
     inputs = {"user": user_id, "before": get_month_start(before), "limit": limit}
     ((number,),) = rows.fetch_rows(_DELETE, inputs)
     if number < limit:

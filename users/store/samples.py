@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from portal.lib.database import rows
 from users.store.batches import write_sample_batch
-from users.store.locks import lock_samples_of_user
+from users.store.locks import IS_OF_TENANT, lock_samples_of_user
 from users.store.packed.days import delete_packed_samples
 from users.store.partitions import find_month_partition_bounds
 
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
     from users.store.columns import SampleColumns, SampleRow
 
 # Which series and feeds a user has: one step of the index each, however many samples.
-# Whole months, so that the first entry of a partition decides.
+# Whole months, so that the first entry of a partition decides. It begins below the
+# lowest, and notes whose samples it and what follows are about before it meets one.
 _BRANCHES_OF = """
     {name} (series, feed) AS (
-        (
-            SELECT series, feed FROM {table}
-            WHERE user_id = %(user_id)s AND series >= %(low)s AND series <= %(high)s
-                AND {time} >= {first} AND {time} < {after}
-            ORDER BY series, feed LIMIT 1
-        )
+        SELECT %(below)s::smallint, 32767::smallint WHERE {named}
         UNION ALL
         SELECT further.series, further.feed
         FROM {name} CROSS JOIN LATERAL (
@@ -46,6 +42,7 @@ _BRANCHES_OF = """
 """
 _BRANCHES = "WITH RECURSIVE {}, {} {}".format(
     _BRANCHES_OF.format(
+        named=IS_OF_TENANT,
         name="kept",
         table="users_sample",
         time="ts",
@@ -53,14 +50,15 @@ _BRANCHES = "WITH RECURSIVE {}, {} {}".format(
         after="%(after)s",
     ),
     _BRANCHES_OF.format(
+        named="true",
         name="packed",
         table="users_packedday",
         time="day",
         first="(%(first)s AT TIME ZONE 'UTC')::date",
         after="(%(after)s AT TIME ZONE 'UTC')::date",
     ),
-    "SELECT series, feed FROM kept UNION SELECT series, feed FROM packed"
-    " ORDER BY series, feed",
+    "SELECT series, feed FROM (TABLE kept UNION TABLE packed) found"
+    " WHERE series > %(below)s ORDER BY series, feed",
 )
 _COLUMNS = "ts, series, feed, value, tz_offset, duration, origin, NULL::bytea"
 # Rows and packed days in one statement: packing may move samples in between two. Of
@@ -301,7 +299,7 @@ def _find_branches(
         _BRANCHES,
         {
             "user_id": user_id,
-            "low": min(series),
+            "below": min(series) - 1,
             "high": max(series),
             "first": first,
             "after": after,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.lib.database import rows
+from users.store.locks import IS_OF_TENANT
 from users.wearables.timeseries.readings import LONGEST
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _FEEDS = "AND feed = ANY(coalesce(%(feeds)s::smallint[], ARRAY[feed]))"
+# Before a row is met.
+_NAMED = f"AND (SELECT {IS_OF_TENANT})"
 # What starts before and reaches in is looked for as far back as a sample may last.
 _TOUCHING = """
     ts >= %(before)s AND ts < %(end)s
@@ -50,7 +53,7 @@ _POINTS = f"""
         NULL::timestamptz, NULL::smallint, NULL::integer, NULL::bytea
     FROM users_sample
     WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[]) {_FEEDS}
-        AND ts >= %(start)s AND ts < %(end)s
+        AND ts >= %(start)s AND ts < %(end)s {_NAMED}
     GROUP BY series, feed, cell
     {_PACKED.format(whole="true", touching="last >= %(start)s")}
 """  # noqa: S608 - as above
@@ -68,7 +71,7 @@ _SPANS = f"""
             SELECT *, width_bucket(ts, %(edges)s::timestamptz[]) AS cell
             FROM users_sample
             WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
-                {_FEEDS} AND {_TOUCHING}
+                {_FEEDS} AND {_TOUCHING} {_NAMED}
         ) placed
     ) sample
     GROUP BY series, feed, cell, reaching
@@ -96,7 +99,7 @@ _MEASURED = f"""
                     ts + make_interval(secs => duration) AS until
                 FROM users_sample
                 WHERE user_id = %(user_id)s AND series = ANY(%(series)s::smallint[])
-                    {_FEEDS} AND {_TOUCHING}
+                    {_FEEDS} AND {_TOUCHING} {_NAMED}
             ) sample
         ) marked
     ) numbered

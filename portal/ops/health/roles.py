@@ -37,7 +37,7 @@ _TOO_MUCH = """
         )),
         ('can read the keys that sign tenants', EXISTS (
             SELECT FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
-            WHERE nspname = 'assay_private'
+            WHERE nspname = 'assay_private' AND relkind = 'r'
                 AND has_table_privilege(pg_roles.oid, pg_class.oid, 'SELECT, INSERT')
         ))
     ) AS rights (what, has) WHERE has AND rolname = ANY(%(roles)s)

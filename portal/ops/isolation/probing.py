@@ -54,10 +54,18 @@ ROLES = tuple(Role)
 # Words that any id may stand beside.
 WORDS = {"provider": "oura", "page": "1", "position": "0", "resource": "heartrate"}
 
+# Some tables name a tenant, those of samples only a user.
 _FENCED = """
-SELECT relname FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
+SELECT relname FROM pg_class
+JOIN pg_policy ON polrelid = pg_class.oid
+JOIN pg_attribute ON attrelid = pg_class.oid AND attname = %s
 WHERE polname = 'tenant_fence' AND relrowsecurity AND relforcerowsecurity
 ORDER BY relname
+"""
+_USERS = """
+SELECT array_agg(id) FROM (
+    SELECT id FROM users_user WHERE tenant_id = %s ORDER BY id LIMIT 3
+) first
 """
 _ACTOR = Actor.system("isolation_report")
 
@@ -134,7 +142,7 @@ def probe_tenant_isolation(
         report_progress("roles")
         _probe_as_roles(findings, callers, samples, stranger)
         report_progress("tables")
-        _probe_tables(findings, stranger)
+        _probe_tables(findings, stranger, tenant)
         transaction.set_rollback(True)
     clear_api_key_cache()
     return findings
@@ -337,31 +345,54 @@ def _probe_as_roles(
                 findings.note("roles", f"the role {role.label}", knocked, {403})
 
 
-def _probe_tables(findings: Findings, stranger: Team) -> None:
-    """What PostgreSQL shows the stranger of fenced tables, asked in plain SQL."""
+def _probe_tables(findings: Findings, stranger: Team, tenant: Tenant) -> None:
+    """Count what SQL of another team sees, of all or of some users' samples."""
     tables = list_tables_with_row_security()
+    of_users = list_tables_with_row_security(by="user_id")
+    of_users = [table for table in of_users if table not in tables]
     with across_tenants(why="the rows that are to be hidden are counted"):
+        users = _fetch_value(_USERS, tenant.pk) or []
         findings.rows = sum(_count(table) for table in tables)
+        findings.rows += sum(_count_of_users(table, users) for table in of_users)
     outsider = stranger.tenants.get(environment=Environment.PRODUCTION)
     with acting_for(outsider):
-        for table in tables:
-            if _count(table):
-                findings.open.append(("SQL of another team", "select", table, 200))
-    findings.tables = len(tables)
+        seen = {table: _count(table, besides=outsider.pk) for table in tables}
+        seen |= {table: _count_of_users(table, users) for table in of_users}
+    for table, number in seen.items():
+        if number:
+            findings.open.append(("SQL of another team", "select", table, 200))
+    findings.tables = len(seen)
 
 
-def list_tables_with_row_security() -> list[str]:
-    """List tables whose rows PostgreSQL restricts to the connection's tenant."""
+def list_tables_with_row_security(*, by: str = "tenant_id") -> list[str]:
+    """List tables whose rows PostgreSQL restricts to the connection's tenant.
+
+    Those that have a column named `by`; samples have a `user_id` alone.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(_FENCED)
+        cursor.execute(_FENCED, [by])
         return [name for (name,) in cursor.fetchall()]
 
 
-def _count(table: str) -> int:
+def _count(table: str, *, besides: int = 0) -> int:
+    """Count the rows in sight that are not of the tenant `besides`."""
+    statement = sql.SQL("SELECT count(*) FROM {} WHERE tenant_id <> %s")
+    return int(_fetch_value(statement.format(sql.Identifier(table)), besides))
+
+
+def _count_of_users(table: str, users: list[int]) -> int:
+    """Count these users' rows in sight, up to a thousand."""
+    statement = sql.SQL(
+        "SELECT count(*) FROM (SELECT FROM {} WHERE user_id = ANY(%s) LIMIT 1000) found"
+    )
+    return int(_fetch_value(statement.format(sql.Identifier(table)), users))
+
+
+def _fetch_value(statement: Any, *inputs: Any) -> Any:
     with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
-        (number,) = cursor.fetchone()
-    return int(number)
+        cursor.execute(statement, inputs)
+        (value,) = cursor.fetchone()
+    return value
 
 
 def _call_route(

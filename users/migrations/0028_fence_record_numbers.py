@@ -42,7 +42,7 @@ DROP FUNCTION users_find_numbers(bigint, text, text, boolean, integer)
 class Migration(migrations.Migration):
     locks_because = "a policy is made at once, whatever the table holds"
     dependencies = [
-        ("users", "0026_operator_names"),
+        ("users", "0027_users_by_time_zone"),
         ("portal", "0002_signed_tenant"),
     ]
 
