@@ -134,7 +134,7 @@ ENGLISH_PREFIXES = (
 MIDDLEWARE = [
     "portal.lib.web.proxies.TrustedProxyMiddleware",
     "portal.lib.web.request_ids.RequestIdMiddleware",
-    "django.middleware.security.SecurityMiddleware",
+    "portal.http.https.HttpsMiddleware",
     "portal.http.headers.SecurityHeadersMiddleware",
     "portal.http.middleware.WhiteNoiseMiddleware",
     "portal.http.middleware.CSPMiddleware",
@@ -296,6 +296,7 @@ AUTH_PASSWORD_VALIDATORS = [
         ".UserAttributeSimilarityValidator",
         "OPTIONS": {"user_attributes": ("email", "name")},
     },
+    {"NAME": "accounts.operations.members.password_words.PlaceWordsValidator"},
 ]
 # A password link, from a reset or from `create_team`, works once and this long.
 PASSWORD_RESET_TIMEOUT = int(timedelta(days=3).total_seconds())

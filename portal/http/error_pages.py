@@ -61,6 +61,16 @@ def show_forbidden_page(request: HttpRequest, exception: Exception) -> HttpRespo
     return _answer(request, 403, "not_allowed", "You don't have access to this.")
 
 
+def refuse_call_without_https(request: HttpRequest) -> HttpResponse:
+    """Answer 403 to an API call over plain http."""
+    return _answer(
+        request,
+        403,
+        "https_required",
+        "Call this API over https. Replace the key that this call sent.",
+    )
+
+
 def show_not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer 404 as a page, or as JSON to the API."""
     return _answer(request, 404, "not_found", "Not found.")

@@ -229,9 +229,16 @@ def test_the_redirect_to_https_leads_to_the_public_address(settings):
     # Both are read when a server starts: a test client starts one of its own.
     settings.SECURE_SSL_REDIRECT, settings.SECURE_SSL_HOST = True, "assay.example"
 
-    for target in ("/accounts/login/?next=/", "/v2/providers"):
-        reply = Client().get(target, headers={"Host": f"{EVIL}:8443"})
-        assert (reply.status_code, reply["Location"]) == (301, f"{OURS}{target}")
+    target = "/accounts/login/?next=/"
+    reply = Client().get(target, headers={"Host": f"{EVIL}:8443"})
+    assert (reply.status_code, reply["Location"]) == (301, f"{OURS}{target}")
+    # A caller would not notice that its key goes unencrypted.
+    for target in ("/v2/providers", "/v3/orders", "/fhir/R4/Patient"):
+        for call in (Client().get, Client().post):
+            refused = call(target, headers={"x-service-api-key": "unread"})
+            assert refused.status_code == 403
+            assert b"https_required" in refused.content
+            assert "Location" not in refused
 
 
 def test_answers_of_the_api_link_to_us(stranger, alice_tenant):

@@ -32,6 +32,7 @@ from accounts.web.sign_in.sessions import (
     keep_current_session_signed_in,
     list_session_rows,
 )
+from accounts.web.sign_in.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser, render_page
 
@@ -99,6 +100,7 @@ def change_password_page(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @forbid_single_sign_on_sessions
+@require_confirmed_identity
 def sign_out_other_sessions(request: TenantRequest) -> HttpResponse:
     member = end_all_sessions_of_member(member=request.member, actor=request.actor)
     keep_current_session_signed_in(request, member)

@@ -20,6 +20,7 @@ from accounts.operations.sign_in.sessions import (
 from accounts.queries import list_open_sessions
 from accounts.web.sign_in.places import LAST_SEEN_STEP
 from accounts.web.sign_in.proofs import forbid_single_sign_on_sessions
+from accounts.web.sign_in.step_up import require_confirmed_identity
 from portal.lib.web.views import page_url, redirect_browser
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, 
 
 @require_POST
 @forbid_single_sign_on_sessions
+@require_confirmed_identity
 def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     try:
         session_id = UUID(sign_in_id)

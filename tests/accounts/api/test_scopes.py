@@ -20,6 +20,8 @@ from tests.factories.accounts import ACTOR
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("as_web_role")
+
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 

@@ -58,6 +58,9 @@ def test_icd_10_cm_is_imported_without_its_headers(imported):
     assert [one.code for one in search_diagnoses("right torus")] == ["S52.521A"]
     assert [one.code for one in search_diagnoses("current")] == ["Z79.85"]
     assert search_diagnoses("orus") == []  # in the middle of a word
+    # Words are no expressions, nor malformed ones.
+    assert search_diagnoses("t.rus") == search_diagnoses("torus|x") == []
+    assert search_diagnoses("[z-a") == search_diagnoses("(tor") == []
 
 
 def test_what_icd_10_cm_has_not_is_refused_once_it_is_there(imported, alice_api):

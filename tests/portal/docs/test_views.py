@@ -108,6 +108,10 @@ def test_search_finds_sections_by_heading_and_text(client):
 def test_search_wants_all_words_and_says_when_none_fit(client):
     assert search_docs("backup restore")
     assert search_docs("backup nosuchword") == []
+    # Words are no expressions: these would match anything, or be malformed.
+    assert (
+        search_docs("b.ckup") == search_docs("[z-a") == search_docs("(?:backup") == []
+    )
 
     nothing = client.get("/docs/search/?q=nosuchword").content.decode()
     empty = client.get("/docs/search/")

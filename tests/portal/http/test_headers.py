@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import runpy
 
 import pytest
@@ -23,6 +24,19 @@ def read_settings(monkeypatch, **environment):
     return runpy.run_path(str(configured.BASE_DIR / "portal" / "settings.py"))
 
 
+def list_what_scripts_keep():
+    kept = set()
+    for path in (configured.BASE_DIR / "static/js").glob("*.js"):
+        text = path.read_text()
+        assert re.search("sessionStorage|indexedDB", text) is None, path
+        names = re.findall(r"localStorage\.setItem\((\S+),", text)
+        assert len(names) == text.count("localStorage.setItem"), path
+        for name in names:
+            stated = re.search(rf"const {re.escape(name)} = (\S+);", text)
+            kept.add((stated[1] if stated else name).strip('"'))
+    return kept
+
+
 @pytest.mark.django_db
 def test_every_answer_keeps_to_itself(alice_web, alice_api):
     page = alice_web.get("/t/alice-health/sandbox/")
@@ -40,6 +54,12 @@ def test_every_answer_keeps_to_itself(alice_web, alice_api):
     assert page["Permissions-Policy"] == PERMISSIONS_POLICY
     assert "camera=()" in PERMISSIONS_POLICY
     assert "Permissions-Policy" not in answer  # it is of documents alone
+    # Nothing of a member stays in the browser: no page, and of scripts two settings.
+    assert "no-store" in page["Cache-Control"]
+    assert list_what_scripts_keep() == {
+        "theme",
+        "`assay.desk.document.${split.dataset.split}`",
+    }
     assert "default-src 'self'" in page["Content-Security-Policy"].split("; ")
     assert answer["Cache-Control"] == refused["Cache-Control"] == "no-store"
     # Customers show it on pages of their own.

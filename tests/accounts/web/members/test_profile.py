@@ -13,6 +13,7 @@ from django.test import Client
 from accounts.models import AuditEntry, Member
 from accounts.operations.api_keys.api_keys import create_api_key
 from accounts.states import Role
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR, PASSWORD, make_member
 
 PLACE = "/t/alice-health/sandbox"
@@ -173,6 +174,7 @@ def test_signing_out_elsewhere_keeps_this_session(alice_web, alice):
     elsewhere = Client()
     elsewhere.force_login(alice)
 
+    confirm(alice_web)
     reply = alice_web.post(f"{PAGE}sign-out-elsewhere/")
 
     assert reply["Location"] == PAGE

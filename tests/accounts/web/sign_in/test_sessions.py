@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from http import HTTPStatus
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import MemberSession
 from accounts.web.sign_in.sessions import describe_user_agent
@@ -69,6 +72,11 @@ def test_a_lost_device_is_signed_out_alone(alice, alice_team):
     lost, kept, here = sign_in(alice), sign_in(alice), sign_in(alice)
     session = MemberSession.objects.get(session_key=lost.session.session_key)
 
+    with time_machine.travel(timezone.now() + timedelta(minutes=16), tick=False):
+        for action in (f"sessions/{session.pk}/end/", "sign-out-elsewhere/"):
+            reply = here.post(f"{PAGE}{action}")
+            assert reply["Location"].startswith("/accounts/confirm/")
+        assert lost.get(PAGE).status_code == HTTPStatus.OK
     reply = here.post(f"{PAGE}sessions/{session.pk}/end/")
 
     assert reply["Location"] == PAGE
@@ -78,8 +86,8 @@ def test_a_lost_device_is_signed_out_alone(alice, alice_team):
 
 
 @pytest.mark.parametrize("path", [f"{uuid4()}", "none"], ids=["unknown", "no id"])
-def test_an_unknown_session_is_not_found(alice_web, alice_team, path):
-    reply = alice_web.post(f"{PAGE}sessions/{path}/end/")
+def test_an_unknown_session_is_not_found(alice, alice_team, path):
+    reply = sign_in(alice).post(f"{PAGE}sessions/{path}/end/")
 
     assert reply.status_code == HTTPStatus.NOT_FOUND
 
