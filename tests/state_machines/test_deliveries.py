@@ -39,6 +39,7 @@ from tests.state_machines.machine import (
 LADDER = read_ladder()  # contract 8.5: 8 attempts, 7 waits
 EXHAUSTED = "message.attempt.exhausted"
 DAY = 86_400
+HALF_A_DAY = DAY // 2
 
 
 class OneConnection:
@@ -109,7 +110,9 @@ class DeliveryMachine(Machine):
         self.is_disabled = self.is_deleted = False
         self.sent: list[Sent] = []
         self.exhausted = 0
-        # Seconds since the first failure after the last success, if any failed.
+        # Seconds since each failure after the last success, and since the five days
+        # began: with failures of one day that lie half a day apart.
+        self.failures: list[float] = []
         self.failing_for: float | None = None
 
     def rows(self):
@@ -158,6 +161,7 @@ class DeliveryMachine(Machine):
                 cursor.execute(f"UPDATE {table} SET {told}", [seconds] * len(columns))  # noqa: S608
         for each in self.sent:
             each.due_in -= seconds
+        self.failures = [ago + seconds for ago in self.failures]
         if self.failing_for is not None:
             self.failing_for += seconds
 
@@ -186,6 +190,25 @@ class DeliveryMachine(Machine):
         tries = [self.answer(lease, code, retry_after, chance) for lease in leases]
         run(record_delivery_outcomes(OneConnection(), tries))
         self.judge(due, code, retry_after, chance)
+
+    @rule(seconds=st.sampled_from((8_000, 40_000)))
+    def fail_to_the_end(self, seconds) -> None:
+        """A receiver that is down: few walks come so far by single steps."""
+        for _ in LADDER:
+            self.let_time_pass(40_000)  # longer than any wait
+            self.attempt(500, None, 0.0)
+        self.let_time_pass(seconds)
+        self.attempt(500, None, 0.0)
+
+    @rule()
+    def fail_for_days(self) -> None:
+        """And one that is down for as long as its endpoint stays enabled."""
+        for seconds in (HALF_A_DAY, 2 * DAY, 2 * DAY, 100_000):
+            self.emit(1)
+            self.attempt(500, None, 0.0)
+            self.let_time_pass(seconds)
+        self.emit(1)
+        self.attempt(500, None, 0.0)
 
     def answer(self, lease, code, retry_after, chance):
         is_well = code is not None and 200 <= code < 300
@@ -227,9 +250,12 @@ class DeliveryMachine(Machine):
                 asked = min(retry_after or 0, LADDER[min(each.step, len(LADDER) - 1)])
                 each.due_in = max(wait * (1 + 0.1 * chance), asked)
         if is_well:
-            self.failing_for = None
-        elif self.failing_for is None:
-            self.failing_for = 0.0
+            self.failures, self.failing_for = [], None
+        else:
+            self.failures.append(0.0)
+            of_a_day = [ago for ago in self.failures if ago < DAY]
+            if self.failing_for is None and max(of_a_day) >= HALF_A_DAY:
+                self.failing_for = 0.0
         endpoint = self.fresh()
         if code == 410:
             assert (endpoint.disabled_by, bool(endpoint.disabled_at)) == ("gone", True)
@@ -238,6 +264,8 @@ class DeliveryMachine(Machine):
             assert endpoint.disabled_by == "failing"
             assert self.failing_for is not None
             assert self.failing_for >= 5 * DAY
+        elif self.failing_for is not None:
+            assert self.failing_for < 5 * DAY
         if endpoint.disabled_at is not None:
             self.hold()
         told = [each for each in given_up if not each.is_about_exhaustion]
@@ -266,7 +294,8 @@ class DeliveryMachine(Machine):
             return
         assert refusal_of(self.disable) is None
         if self.is_disabled:
-            self.is_disabled, self.failing_for = False, None
+            self.is_disabled = False
+            self.failures, self.failing_for = [], None
         else:
             self.hold()
 

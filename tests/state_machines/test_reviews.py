@@ -287,6 +287,18 @@ class ReviewMachine(Machine):
         self.decide(actor)
         self.sign(actor)
 
+    @rule(first=PEOPLE, second=PEOPLE)
+    def read_twice(self, first, second) -> None:
+        """Two sittings, of two people or of one."""
+        self.go_through(first, wants_second=True)
+        self.go_through(second, wants_second=False)
+
+    @rule(first=PEOPLE, second=PEOPLE)
+    def contend(self, first, second) -> None:
+        """Two open one review."""
+        self.claim(first)
+        self.claim(second)
+
     @rule(actor=PEOPLE)
     def reject(self, actor) -> None:
         self.wait(seconds=1)
