@@ -25,6 +25,7 @@ from users.store import partitions
 pytest_plugins = [
     "tests.buckets",
     "tests.database",
+    "tests.database_roles",
     "tests.fence",
     "tests.jobs",
     "tests.log_watch",

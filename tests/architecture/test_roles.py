@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from django.test import Client
 
+pytestmark = pytest.mark.usefixtures("as_web_role")
+
 # What a page needs: areas to read, or with a star to write, all of them; after a bar
 # what a POST to it needs, where that is another. A dash: every member.
 RIGHTS = {

@@ -7,12 +7,14 @@ environment. A new URL is swept by existing; a parameter without a sample fails.
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.apps import apps
+from django.conf import settings
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -62,6 +64,7 @@ from reports.operations.critical_limits import (
     CriticalLimitInputs,
     add_critical_limit,
 )
+from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.annotations import make_annotation
 from tests.factories.appointments import make_appointment, make_bookable_order
@@ -92,6 +95,7 @@ from tests.factories.webhooks import (
     make_endpoint,
 )
 from tests.labs.operations.catalogue.conftest import update as update_catalogue
+from tests.statements import count_statements
 from users.operations.connect.link_sessions import create_connect_link
 from users.operations.erasure import create_erasure_receipt
 from users.operations.phones.uploads import receive_upload
@@ -101,6 +105,9 @@ from users.operations.users.export import request_user_export
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
+
+pytestmark = pytest.mark.usefixtures("as_web_role")
+SAMPLE_TABLES = re.compile(r"users_(sample|sampleextra|packedday)\b")
 
 DOORS = list_endpoints_with_path_parameters()
 API, MANAGEMENT, PAGES = DOORS.api, DOORS.management, DOORS.pages
@@ -264,6 +271,14 @@ def test_strangers_and_roles_are_refused_at_every_door(
         return knock(client, route, here, items)
 
     monkeypatch.setattr(probing, "_call_route", knock_where_it_is_served)
+    probe, sent = probing._probe_as_strangers, []
+
+    def probe_and_listen(*given):
+        with count_statements() as statements:
+            probe(*given)
+        sent.extend(statements)
+
+    monkeypatch.setattr(probing, "_probe_as_strangers", probe_and_listen)
     before = everything()
 
     run = create_isolation_report(
@@ -276,6 +291,23 @@ def test_strangers_and_roles_are_refused_at_every_door(
     assert run.refusals.keys() == {"api", "management", "pages", "roles"}
     assert run.rows > 20
     assert everything() == before
+    # Rows of samples name a user alone: no call comes as far as to ask for them.
+    assert len(sent) > 1000
+    assert [each for each in sent if SAMPLE_TABLES.search(each)] == []
+
+
+def test_the_store_alone_names_the_tables_of_samples():
+    """Its functions take a user's key, which callers have from behind the fence."""
+    naming = {
+        path.relative_to(settings.BASE_DIR).as_posix()
+        for app in settings.APPS
+        for path in (settings.BASE_DIR / app.partition(".")[0]).rglob("*.py")
+        if SAMPLE_TABLES.search(path.read_text())
+    }
+
+    assert {
+        path for path in naming if not path.startswith(("users/store/", "users/migr"))
+    } == {"users/models/data/sample.py"}
 
 
 @pytest.mark.django_db
@@ -312,6 +344,7 @@ OBJECT_PAGES = [
 @pytest.mark.django_db
 def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web, undrawn):
     Membership.objects.filter(member=alice).update(roles=[Role.OWNER, Role.CLINICIAN])
+    confirm(alice_web)
     before = everything()
 
     found = {}

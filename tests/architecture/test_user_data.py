@@ -38,6 +38,8 @@ from users.queries.users.data_map import (
     list_tables_without_erasure_rule,
 )
 
+pytestmark = pytest.mark.usefixtures("as_work_role")
+
 WORD, OTHER = "canaryquince", "canaryplum"
 # Where the uuid of an erased user may stand.
 KNOWN = {"accounts_auditentry", "users_erasurereceipt", "webhooks_replay"}

@@ -42,7 +42,7 @@ from tests.factories.openid import (
     serve_openid,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("as_web_role")]
 DOOR = "/accounts/single-sign-on/alice-health/"
 FORGER = generate_private_key(SECP256R1())
 KEY_OF_FORGER = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(FORGER.public_key()))

@@ -34,7 +34,7 @@ from tests.factories.users import make_user
 from tests.reports.uploads import stored_files, upload
 from users.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("as_web_role")]
 FORGED = 418  # what nothing else answers
 PLACE = "/t/alice-health/sandbox"
 # What no input may name, and who does: it names one of the caller's own, checked there.

@@ -24,9 +24,12 @@ from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fix
     samples,
 )
 from tests.factories.accounts import ACTOR
+from tests.fence import forget_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.usefixtures("as_web_role")
 
 TAG = "planted-tag"
 PAYLOAD = f"\"'></script><{TAG} onload=x>"
@@ -227,4 +230,5 @@ def test_no_stored_text_becomes_a_tag_on_any_page(
             "labs.Marker.aoe_questions",
         ),
     } <= inside
+    forget_requests()  # answers in parts that nobody read
     assert AuditEntry.unscoped.exists()

@@ -21,7 +21,7 @@ from tests.clients import confirm
 from tests.factories.accounts import PASSWORD
 from tests.factories.passkeys import ADD, SIGN_IN, Device, challenge, plain
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("as_web_role")]
 APP, CODE = "/accounts/second-factor/app/", "/accounts/second-factor/code/"
 
 

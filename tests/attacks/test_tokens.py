@@ -26,7 +26,7 @@ from users.operations.connect.link_sessions import (
 )
 from users.operations.connect.reconnect_mails import _SALT as OF_MAILS
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("as_web_role")]
 PLACE = "/t/alice-health/sandbox"
 APPS = ("accounts", "exchange", "labs", "portal", "reports", "users")
 SIGNERS = {"Signer", "TimestampSigner", "salted_hmac", "dumps", "loads"}

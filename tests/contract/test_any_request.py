@@ -25,6 +25,8 @@ from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.contract.document import document
 from tests.factories.accounts import ACTOR, make_api_key, make_tenant
 
+pytestmark = pytest.mark.usefixtures("as_web_role")
+
 # Of requests that the document allows, and of others; the sandbox refuses least.
 EXAMPLES = {Environment.SANDBOX: (1, 1), Environment.PRODUCTION: (1, 0)}
 HOST = "http://testserver"
