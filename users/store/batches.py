@@ -9,11 +9,14 @@ COPY into a temporary table at 10 000 samples and ahead of it below
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
+from operator import le
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from portal.lib.database import rows
+from portal.lib.database.prepared import NamedStatement
 from users.store.packed.days import DayKey, merge_into_packed_days
 from users.store.partitions import ensure_partitions_for_batch
 
@@ -42,13 +45,15 @@ _GIVEN = """
 """
 # In the order given, which is that of the key. Who gets all in need not know which. If
 # packed days may hold some of them, it inserts none and returns the keys of those days.
-_INSERT = f"""
+_INSERT = NamedStatement(
+    "insert_samples",
+    f"""
     WITH packed AS MATERIALIZED (
         SELECT series, day FROM users_packedday
         WHERE NOT %(is_merged)s::boolean AND user_id = %(user_id)s AND feed = %(feed)s
             AND series = ANY(%(numbers)s::smallint[])
-            AND day >= (%(first)s AT TIME ZONE 'UTC')::date
-            AND day <= (%(last)s AT TIME ZONE 'UTC')::date
+            AND day >= (%(first)s::timestamptz AT TIME ZONE 'UTC')::date
+            AND day <= (%(last)s::timestamptz AT TIME ZONE 'UTC')::date
     ), added AS (
         INSERT INTO users_sample (
             ts, user_id, value, origin, tz_offset, duration, series, feed
@@ -65,7 +70,8 @@ _INSERT = f"""
         CASE WHEN count(*) < %(count)s THEN array_agg(ts) END,
         (SELECT array_agg(series) FROM packed), (SELECT array_agg(day) FROM packed)
     FROM added
-"""  # noqa: S608 - the parts are ours
+    """,  # noqa: S608 - the parts are ours
+)
 # Equal rows are left alone: no dead tuple (performance 2a).
 _UPDATE = f"""
     UPDATE users_sample AS kept SET
@@ -177,12 +183,10 @@ class _Batch:
         asked = {
             "count": len(indices),
             "is_merged": is_merged,
-            "numbers": list(set(self.columns.series)),
+            "numbers": rows.pack_smallint_array(set(self.columns.series)),
         }
         given = self.packed if indices is self.all else self._pack(indices)
-        ((number, series, moments, *keys),) = rows.fetch_rows_with_packed_arrays(
-            _INSERT, given | asked
-        )
+        ((number, series, moments, *keys),) = _INSERT.fetch(given | asked)
         if keys[0]:
             days = zip(*keys, strict=True)
             return [], {DayKey(each, self.place["feed"], day) for each, day in days}
@@ -253,8 +257,9 @@ def _order(series: list[int], moments: list[int]) -> list[int] | None:
     keys: list[Any] = moments
     if len(set(series)) > 1:
         keys = list(zip(series, moments, strict=True))
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    return None if order == list(range(len(keys))) else order
+    if all(map(le, keys, islice(keys, 1, None))):
+        return None
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 def _reordered(columns: SampleColumns, order: list[int]) -> SampleColumns:

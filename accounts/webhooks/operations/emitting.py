@@ -12,6 +12,7 @@ from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.feed import FEED_LOCK, FLOOR_MASK, TENANT_MASK
 from accounts.webhooks.models import Event, new_message_id
 from portal.lib.database import rows
+from portal.lib.database.prepared import NamedStatement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -60,6 +61,7 @@ WITH turn AS MATERIALIZED (
 )
 SELECT id, message_id FROM made
 """  # noqa: S608 - numbers of our own
+_EMIT = NamedStatement("emit_events", EMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +110,16 @@ def emit_events(
     if not events:
         return []
     # Bodies are large: sent as text, their quotes alone would cost more than the rest.
-    made = rows.fetch_rows(
-        EMIT,
+    made = _EMIT.fetch(
         {
             "tenant": tenant.pk,
             "user_uuid": user.user_uuid,
             "client_user_id": user.client_user_id,
             "at": at,
-            "message_ids": [event.message_id for event in events],
-            "types": [event.event_type for event in events],
-            "bodies": [event.body for event in events],
-        },
+            "message_ids": rows.pack_text_array(event.message_id for event in events),
+            "types": rows.pack_text_array(event.event_type for event in events),
+            "bodies": rows.pack_text_array(event.body for event in events),
+        }
     )
     ids = {message_id: pk for pk, message_id in made}
     for event in events:

@@ -7,25 +7,31 @@ prepared once for each connection, and its values are text that PostgreSQL reads
 
 from __future__ import annotations
 
+import re
 import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import DataError, pq
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
+from psycopg.generators import fetch
 
+from portal.lib.database.rows import PackedArray
 from portal.lib.database.slow_queries import log_if_slow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from psycopg import Connection
     from psycopg.pq.abc import PGresult
 
+    Value = str | bytes | None
+
 _IDLE = pq.TransactionStatus.IDLE
+_NAMED = re.compile(r"%\((\w+)\)[sb]")
 _DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -35,45 +41,159 @@ class PreparedStatement:
     def __init__(self, name: str, sql: str) -> None:
         self.name = name.encode()
         self.sql = sql.encode()
-        self._known: WeakKeyDictionary[Connection[object], bool] = WeakKeyDictionary()
 
-    def execute(self, values: Sequence[str | None]) -> None:
+    def execute(self, values: Sequence[Value]) -> None:
         """Run it on Django's connection, in its transaction; None is NULL.
 
-        Raises what psycopg's cursor raises; DataError for a text with a NUL, which
-        libpq would cut there.
+        Bytes are in PostgreSQL's binary form. Raises what psycopg's cursor raises;
+        DataError for a text with a NUL, which libpq would cut there.
         """
         self._run(values)
 
-    def fetch_rows(self, values: Sequence[str | None]) -> list[tuple[Any, ...]]:
+    def fetch_rows(self, values: Sequence[Value]) -> list[tuple[Any, ...]]:
         """Run it as `execute` does and fetch all rows, which come in binary."""
         raw, result = self._run(values)
         loading = Transformer(raw)
         loading.set_pgresult(result)
         return loading.load_rows(0, result.ntuples, tuple)
 
-    def _run(self, values: Sequence[str | None]) -> tuple[Connection[object], PGresult]:
+    def ask(self, raw: Connection[object], values: Sequence[str]) -> PGresult:
+        """Run it on this connection and return the result, also if that is a failure.
+
+        Transactions are the caller's to open.
+        """
+        return self._prepare(raw) or raw.pgconn.exec_prepared(
+            self.name, [value.encode() for value in values]
+        )
+
+    def _run(self, values: Sequence[Value]) -> tuple[Connection[object], PGresult]:
         # Psycopg's own type leaves None out, which it takes for NULL.
-        given: list[Any] = [
-            None if value is None else value.encode() for value in values
+        given: list[Any] = [_encode(value) for value in values]
+        formats = [
+            pq.Format.BINARY if isinstance(value, bytes) else pq.Format.TEXT
+            for value in values
         ]
-        if any(value is not None and b"\0" in value for value in given):
-            raise DataError("PostgreSQL text can't contain NUL")
         wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up each time
         wrapper.ensure_connection()
         raw: Connection[object] = wrapper.connection
-        if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
-            raw.execute("")  # psycopg opens the transaction with its first statement
+        begin_transaction(raw)
         began = time.perf_counter()
-        if raw not in self._known:
-            _check(raw, raw.pgconn.prepare(self.name, self.sql))
-            self._known[raw] = True
-        result = raw.pgconn.exec_prepared(
-            self.name, given, result_format=pq.Format.BINARY
-        )
+        result = self._send(raw, given, formats)
         if settings.SLOW_QUERY_MS:
             log_if_slow(self.sql, began)
         return raw, _check(raw, result)
+
+    def _send(
+        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    ) -> PGresult:
+        return self._prepare(raw) or raw.pgconn.exec_prepared(
+            self.name, given, formats, result_format=pq.Format.BINARY
+        )
+
+    def _prepare(self, raw: Connection[object]) -> PGresult | None:
+        """Let the connection know it; return the result if that failed."""
+        # Kept by the connection itself, as what PostgreSQL knows ends with it.
+        known: set[bytes] = vars(raw).setdefault("assay_prepared", set())
+        if self.name in known:
+            return None
+        result = raw.pgconn.prepare(self.name, self.sql)
+        if result.status not in _DONE:
+            return result
+        known.add(self.name)
+        return None
+
+
+class StatementByIndex(PreparedStatement):
+    """A prepared statement of partitions, planned once and along their indexes.
+
+    To plan it for each call's values would cost several times what it reads, and a plan
+    for any values would sort, as it costs nothing to look through months that are empty
+    yet. So it is told for its own time, in one round trip; not within a transaction of
+    the caller's, to whose end that would hold.
+    """
+
+    def _send(
+        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    ) -> PGresult:
+        connection = raw.pgconn
+        if connection.transaction_status != _IDLE:
+            return super()._send(raw, given, formats)
+        refusal = self._prepare(raw) or _BY_INDEX._prepare(raw)
+        if refusal is not None:
+            return refusal
+        results: list[PGresult] = []
+        try:
+            connection.enter_pipeline_mode()
+            connection.send_query_prepared(_BY_INDEX.name, [])
+            connection.send_query_prepared(
+                self.name, given, formats, result_format=pq.Format.BINARY
+            )
+            connection.pipeline_sync()
+            while not results or results[-1].status != pq.ExecStatus.PIPELINE_SYNC:
+                result = raw.wait(fetch(connection))
+                if result is not None:
+                    results.append(result)
+            connection.exit_pipeline_mode()
+        except BaseException:
+            raw.close()  # which answer is next on it is not known
+            raise
+        settled, read, _ = results
+        return read if settled.status in _DONE else settled
+
+
+# Local to the transaction, which is that of the round trip.
+_BY_INDEX = PreparedStatement(
+    "by_index",
+    "SELECT set_config('plan_cache_mode', 'force_generic_plan', true),"
+    " set_config('enable_sort', 'off', true),"
+    " set_config('enable_seqscan', 'off', true)",
+)
+
+
+class NamedStatement(PreparedStatement):
+    """A prepared statement that is written as psycopg's are, with `%(name)s`."""
+
+    def __init__(self, name: str, sql: str) -> None:
+        self.inputs = list(dict.fromkeys(_NAMED.findall(sql)))
+        places = {each: f"${place}" for place, each in enumerate(self.inputs, 1)}
+        numbered = _NAMED.sub(lambda found: places[found[1]], sql)
+        super().__init__(name, numbered.replace("%%", "%"))
+
+    def fetch(self, inputs: Mapping[str, object]) -> list[tuple[Any, ...]]:
+        """Run it with these inputs, of which it may need some, and fetch all rows.
+
+        Takes text, numbers, times, UUIDs and PackedArrays.
+        """
+        return self.fetch_rows([_write(inputs[name]) for name in self.inputs])
+
+
+def begin_transaction(raw: Connection[object]) -> None:
+    """Open the transaction that psycopg opens with its first statement.
+
+    Outside of it a setting or a lock would not last as long as the caller thinks.
+    """
+    if raw.autocommit or raw.pgconn.transaction_status != _IDLE:
+        return
+    if raw.isolation_level or raw.read_only or raw.deferrable:
+        raw.execute("")  # psycopg knows how
+    else:
+        _check(raw, raw.pgconn.exec_(b"BEGIN"))
+
+
+def _write(value: object) -> Value:
+    if isinstance(value, PackedArray):
+        return value.data
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _encode(value: Value) -> bytes | None:
+    if value is None or isinstance(value, bytes):
+        return value
+    if "\0" in value:
+        raise DataError("PostgreSQL text can't contain NUL")
+    return value.encode()
 
 
 def _check(raw: Connection[object], result: PGresult) -> PGresult:

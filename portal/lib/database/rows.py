@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from array import array
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _JSONB_OID = 3802
 # Where PostgreSQL's clock starts.
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+_DAY = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,27 @@ def pack_timestamp_array(values: Iterable[int]) -> PackedArray:
     return _pack(array("q", values), oid=1184)
 
 
+def pack_text_array(values: Iterable[str]) -> PackedArray:
+    """Return a `text[]`."""
+    encoded = [value.encode() for value in values]
+    parts = [_header(len(encoded), oid=25)]
+    for each in encoded:
+        parts += (len(each).to_bytes(4), each)
+    return PackedArray(b"".join(parts))
+
+
 def convert_to_postgres_microseconds(moments: Iterable[datetime]) -> list[int]:
     """Convert aware times to microseconds from 2000, as PostgreSQL stores them."""
-    return [(moment - _EPOCH) // _MICROSECOND for moment in moments]
+    # By hand: a division by a microsecond takes twice as long.
+    return [
+        span.days * _DAY + span.seconds * 1_000_000 + span.microseconds
+        for span in [moment - _EPOCH for moment in moments]
+    ]
 
 
 def _pack(values: array[Any], *, oid: int) -> PackedArray:
     """Pack values for `array_recv`: a header, then each value after its length."""
     size, number = values.itemsize, len(values)
-    header = (int(number > 0), 0, oid) + ((number, 1) if number else ())
     if sys.byteorder == "little":
         values.byteswap()
     raw = values.tobytes()
@@ -128,4 +140,9 @@ def _pack(values: array[Any], *, oid: int) -> PackedArray:
     body[3::step] = bytes((size,)) * number
     for place in range(size):
         body[4 + place :: step] = raw[place::size]
-    return PackedArray(b"".join(n.to_bytes(4) for n in header) + bytes(body))
+    return PackedArray(_header(number, oid=oid) + bytes(body))
+
+
+def _header(number: int, *, oid: int) -> bytes:
+    header = (int(number > 0), 0, oid) + ((number, 1) if number else ())
+    return b"".join(each.to_bytes(4) for each in header)

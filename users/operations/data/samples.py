@@ -38,15 +38,18 @@ from users.wearables.timeseries.readings import (
     Workout,
     parse_sample_batch,
 )
-from users.wearables.timeseries.shapes import build_sample_event, build_sample_payloads
+from users.wearables.timeseries.shapes import (
+    build_payloads_of_one_series,
+    build_sample_event,
+    build_sample_payloads,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from uuid import UUID
 
     from portal.lib.actor import Actor
     from users.models import User
-    from users.store.columns import SampleRow
     from users.wearables.timeseries import TimeseriesResource
 
 T = TypeVar("T")
@@ -262,37 +265,79 @@ def _store(
         for workout in set(read.workouts)
     }
     origins = get_or_create_origin_numbers(user=user, origins=origin_words.values())
+    origin_of = {workout: origins[words] for workout, words in origin_words.items()}
     columns = SampleColumns(
-        series=list(map(series_of.__getitem__, read.types)),
+        series=_translate(series_of, read.types),
         ts=read.ts,
         value=read.value,
         tz_offset=read.tz_offset,
         duration=read.duration,
-        origin=[origins[origin_words[workout]] for workout in read.workouts],
+        origin=_translate(origin_of, read.workouts),
         extra=read.extra,
     )
     written = get_sample_store().write_batch(
         user_id=user.pk, feed=feed, columns=columns
     )
-    rows: list[SampleRow] = list(
-        zip(
+    return _Changed(
+        *(
+            _build_payloads(resource, columns, feed, types, indices)
+            for indices in (written.created, written.updated)
+        )
+    )
+
+
+def _translate(numbers: Mapping[Any, int], words: list[Any]) -> list[int]:
+    """Return the number of each word, of which a batch has few different ones."""
+    if len(numbers) == 1:
+        return [*numbers.values()] * len(words)
+    return list(map(numbers.__getitem__, words))
+
+
+def _build_payloads(
+    resource: TimeseriesResource,
+    columns: SampleColumns,
+    feed: int,
+    types: Mapping[int, str | None],
+    indices: list[int],
+) -> list[dict[str, Any]]:
+    """Return the samples of these indices as events have them."""
+    if not indices:
+        return []
+    parts: list[list[Any]] = [
+        column
+        if len(indices) == len(columns.ts)
+        else list(map(column.__getitem__, indices))
+        for column in (
             columns.ts,
-            columns.series,
-            repeat(feed),
             columns.value,
             columns.tz_offset,
             columns.duration,
             columns.origin,
-            map(columns.extra.get, range(len(columns.ts))),
-            strict=False,  # one of them has no end
+            columns.series,
         )
-    )
-    return _Changed(
-        *(
-            build_sample_payloads(resource, list(map(rows.__getitem__, indices)), types)
-            for indices in (written.created, written.updated)
+    ]
+    ts, value, tz_offset, duration, origin, series = parts
+    if not columns.extra and series.count(series[0]) == len(series):
+        own = (duration,) if resource.is_interval else ()
+        return build_payloads_of_one_series(
+            resource,
+            zip(ts, value, tz_offset, *own, origin, strict=True),
+            types[series[0]],
+            durations=duration,
         )
+    extras = map(columns.extra.get, indices)
+    rows = zip(
+        ts,
+        series,
+        repeat(feed),
+        value,
+        tz_offset,
+        duration,
+        origin,
+        extras,
+        strict=False,  # one of them has no end
     )
+    return build_sample_payloads(resource, list(rows), types)
 
 
 def _messages(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.webhooks.operations import emit_event
 from portal.lib.database import rows
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.errors import DomainError, NotFound
 from users.models import Connection
 from users.operations.sources.connections import (
@@ -36,17 +37,17 @@ if TYPE_CHECKING:
     from users.models import User
 
 # By hand and in one statement: it is part of every push.
-_ARRIVE = b"""
+_ARRIVE = PreparedStatement(
+    "record_data_arrival",
+    """
     WITH arrived AS (
         INSERT INTO users_arrival (tenant_id, user_id, provider, resource, at, received,
             created, updated, dropped)
-        VALUES (%(tenant)s, %(user)s, %(provider)s, %(resource)s, %(at)s,
-            %(received)s, %(created)s, %(updated)s, %(dropped)s)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     )
     INSERT INTO users_supply AS kept (tenant_id, user_id, provider, resource,
         oldest_data, newest_data, sent_count, received_at, attempted_at, attempt_failed)
-    VALUES (%(tenant)s, %(user)s, %(provider)s, %(resource)s, %(oldest)s, %(newest)s,
-        %(sent)s, %(at)s, %(at)s, false)
+    VALUES ($1, $2, $3, $4, $10, $11, $7::integer + $8::integer, $5, $5, false)
     ON CONFLICT (user_id, provider, resource) DO UPDATE SET
         oldest_data = LEAST(kept.oldest_data, excluded.oldest_data),
         newest_data = GREATEST(kept.newest_data, excluded.newest_data),
@@ -54,7 +55,8 @@ _ARRIVE = b"""
         received_at = GREATEST(kept.received_at, excluded.received_at),
         attempted_at = GREATEST(kept.attempted_at, excluded.attempted_at),
         attempt_failed = false
-"""
+    """,
+)
 _LOCK_ACCOUNT = (
     b"SELECT pg_advisory_xact_lock(hashtext('users source account'), hashtext(%s))"
 )
@@ -169,24 +171,21 @@ def record_data_arrival(
     stored already. `oldest` and `newest` are the first and last start of what was not
     dropped. Source: Contract 5.5; Ours: how well data arrives is told by every batch.
     """
-    with rows.open_database_cursor() as opened:
-        opened.execute(
-            _ARRIVE,
-            {
-                "tenant": user.tenant_id,
-                "user": user.pk,
-                "provider": provider,
-                "resource": resource,
-                "at": at,
-                "received": received,
-                "created": created,
-                "updated": updated,
-                "dropped": dropped,
-                "oldest": oldest,
-                "newest": newest,
-                "sent": created + updated,
-            },
+    _ARRIVE.execute(
+        (
+            str(user.tenant_id),
+            str(user.pk),
+            provider,
+            resource,
+            at.isoformat(),
+            str(received),
+            str(created),
+            str(updated),
+            str(dropped),
+            oldest.isoformat() if oldest else None,
+            newest.isoformat() if newest else None,
         )
+    )
 
 
 @transaction.atomic

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import Count, Max, Min, Q
 
 from portal.lib.database import rows
+from portal.lib.database.prepared import PreparedStatement
 from users.models import Arrival, Connection
 from users.states import ConnectionStatus
 
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from users.models import User
+
+_STATUS = PreparedStatement(
+    "connection_status",
+    "SELECT status FROM users_connection WHERE tenant_id = $1 AND user_id = $2"
+    " AND provider = $3 AND disconnected_at IS NULL",
+)
 
 
 class SourceRow(NamedTuple):
@@ -101,11 +108,7 @@ def count_connected_users_by_source(*, tenant: Tenant) -> list[ProviderUse]:
 
 def get_connection_status(*, user: User, provider: str) -> str | None:
     """Return the status of a user's live connection to a source, or None."""
-    found = rows.fetch_rows(
-        "SELECT status FROM users_connection WHERE tenant_id = %s AND user_id = %s"
-        " AND provider = %s AND disconnected_at IS NULL",
-        [user.tenant_id, user.pk, provider],
-    )
+    found = _STATUS.fetch_rows((str(user.tenant_id), str(user.pk), provider))
     return str(found[0][0]) if found else None
 
 

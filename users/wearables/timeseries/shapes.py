@@ -19,7 +19,7 @@ from users.wearables.timeseries import TIMESERIES
 from users.wearables.values import Id, Moment
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from uuid import UUID
 
     from users.store.columns import SampleRow
@@ -69,13 +69,7 @@ def build_sample_payloads(
             }
             for ts, series, _, value, tz_offset, _, _, _ in rows
         ]
-    # In passes of their own: few resources need them, and reading is hot.
-    if resource.is_whole:
-        for sample in samples:
-            sample["value"] = int(sample["value"])
-    if resource.value_key not in ("value", None):
-        for sample in samples:
-            sample[resource.value_key] = sample["value"]
+    _complete_values(resource, samples)
     if resource.extras:
         absent = {each.name: each.default for each in resource.extras}
         for sample, row in zip(samples, rows, strict=True):
@@ -85,6 +79,64 @@ def build_sample_payloads(
             if row[-1]:
                 sample |= row[-1]
     return samples
+
+
+def build_payloads_of_one_series(
+    resource: TimeseriesResource,
+    rows: Iterable[Any],
+    type_: str | None,
+    *,
+    durations: Iterable[int],
+) -> list[dict[str, Any]]:
+    """Return samples as `build_sample_payloads` does, of one series without extras.
+
+    `rows` are SourceRows; `durations` are those in them, each at least once.
+    """
+    unit = resource.unit
+    samples: list[dict[str, Any]]
+    if resource.is_interval:
+        spans = {each: timedelta(seconds=each) for each in set(durations)}
+        samples = [
+            {
+                "timestamp": ts,
+                "timezone_offset": tz_offset,
+                "type": type_,
+                "unit": unit,
+                "value": value,
+                "start": ts,
+                "end": ts + spans[duration],
+            }
+            for ts, value, tz_offset, duration, _ in rows
+        ]
+    else:
+        samples = [
+            {
+                "timestamp": ts,
+                "timezone_offset": tz_offset,
+                "type": type_,
+                "unit": unit,
+                "value": value,
+            }
+            for ts, value, tz_offset, _ in rows
+        ]
+    _complete_values(resource, samples)
+    if resource.extras:
+        absent = {each.name: each.default for each in resource.extras}
+        for sample in samples:
+            sample |= absent
+    return samples
+
+
+def _complete_values(
+    resource: TimeseriesResource, samples: list[dict[str, Any]]
+) -> None:
+    # In passes of their own: few resources need them, and reading is hot.
+    if resource.is_whole:
+        for sample in samples:
+            sample["value"] = int(sample["value"])
+    if resource.value_key not in ("value", None):
+        for sample in samples:
+            sample[resource.value_key] = sample["value"]
 
 
 def build_sample_event(

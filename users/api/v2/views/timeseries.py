@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.response import Response
 
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import validate_post_body, validate_query_string
@@ -190,7 +189,7 @@ class SampleBatchView(SamplesView):
         body={"application/json": _BATCH},
         refuses=(400, 404),
     )
-    def post(self, request: Request, user_id: str, resource: str) -> Response:
+    def post(self, request: Request, user_id: str, resource: str) -> HttpResponse:
         """Stores a batch completely or not at all; the later value of a time wins."""
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
@@ -211,7 +210,7 @@ class SampleBatchView(SamplesView):
             "updated": recorded.updated,
             "dropped": recorded.dropped,
         }
-        return Response(answer)
+        return json_response(answer)
 
 
 def get_sample_bounds(user: User, inputs: dict[str, Any]) -> tuple[datetime, datetime]:
