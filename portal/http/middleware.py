@@ -14,6 +14,7 @@ from django.contrib.auth.middleware import AuthenticationMiddleware as _Authenti
 from django.contrib.messages.middleware import MessageMiddleware as _Message
 from django.contrib.sessions.middleware import SessionMiddleware as _Session
 from django.middleware.common import CommonMiddleware as _Common
+from django.middleware.csrf import CsrfViewMiddleware
 from django_htmx.middleware import HtmxMiddleware as _Htmx
 from whitenoise.middleware import WhiteNoiseMiddleware as _WhiteNoise
 
@@ -32,15 +33,25 @@ def is_api_path(path: str) -> bool:
     return path.startswith(settings.API_PREFIXES)
 
 
+def _find_next_for_api(get_response: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the next middleware that serves the API: frames are what it costs.
+
+    A call of the API has no cookie, and is checked as a view is where it needs it
+    (`process_view` is not passed by).
+    """
+    following = getattr(get_response, "__wrapped__", get_response)
+    if isinstance(following, CsrfViewMiddleware):
+        return _find_next_for_api(following.get_response)
+    return cast("Callable[..., Any]", getattr(following, "pass_by", get_response))
+
+
 def _dashboard_only(middleware: Any) -> Any:
     """Subclass a middleware so that API requests pass it by."""
 
     class DashboardOnly(middleware):
         def __init__(self, get_response: Callable[..., Any]) -> None:
             super().__init__(get_response)
-            # Straight to the next one that serves the API: frames are what it costs.
-            following = getattr(get_response, "__wrapped__", get_response)
-            self.pass_by = getattr(following, "pass_by", get_response)
+            self.pass_by = _find_next_for_api(get_response)
 
         def __call__(self, request: HttpRequest) -> HttpResponseBase:
             if is_api_path(request.path_info):

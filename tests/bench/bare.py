@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-import django
 from django.conf import settings
 from django.core.handlers.wsgi import WSGIHandler
 from django.test import override_settings
@@ -19,14 +18,11 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 settings.ROOT_URLCONF = "tests.bench.bare_urls"
-django.setup()
 
-from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - needs the apps
-from portal.server.application import Application  # noqa: E402 - as above
+from portal.server.application import Application  # noqa: E402 - needs the URLs
+from portal.wsgi import application as _ours  # noqa: E402 - as above
+from portal.wsgi import flush_before_exit as flush_before_exit  # noqa: E402
 
-start_api_call_log()
-
-_ours = WSGIHandler()
 with override_settings(MIDDLEWARE=[]):
     _bare = WSGIHandler()
 
@@ -36,10 +32,6 @@ def application(
 ) -> Iterable[bytes]:
     handler = _bare if environ["PATH_INFO"] == "/bare" else _ours
     return handler(environ, start_response)
-
-
-def flush_before_exit() -> None:
-    flush_api_call_log()
 
 
 asgi = Application(__name__)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.http import HttpResponse
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
     from portal.lib.actor import Actor
+
+_default_headers: dict[type[APIView], dict[str, str]] = {}
 
 
 class KeyedAPIView(APIView):
@@ -65,8 +67,7 @@ class KeyedAPIView(APIView):
     ) -> HttpResponseBase:
         started_at, status, code = time.time(), 500, ""
         try:
-            # The API's texts are English, whatever language its caller reads.
-            with translation.override("en"), ExitStack() as self._stack:
+            with _in_english(), ExitStack() as self._stack:
                 answer = super().dispatch(request, *args, **kwargs)
             answer["Cache-Control"] = "no-store"
             gzip_large_response(request, answer)
@@ -79,6 +80,13 @@ class KeyedAPIView(APIView):
         finally:
             for observe in call_observers:
                 observe(self.request, status, code, started_at)
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        """Return DRF's, found once for each class, whose alone they are."""
+        if type(self) not in _default_headers:
+            _default_headers[type(self)] = super().default_response_headers
+        return dict(_default_headers[type(self)])
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -99,6 +107,16 @@ class KeyedAPIView(APIView):
     def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
         """Set what the key opens at this path, and name its rows to the database."""
         raise NotImplementedError
+
+
+def _in_english() -> AbstractContextManager[object]:
+    """Give texts in English, as those of the API are, whatever its caller reads.
+
+    Nearly always they are, as its paths pass the middleware of languages by.
+    """
+    if translation.get_language() == "en":
+        return nullcontext()
+    return translation.override("en")
 
 
 def mount_api_view(

@@ -6,8 +6,11 @@ The OpenAPI components are generated from the shapes. Contract 2 and 3.
 from __future__ import annotations
 
 from datetime import date, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
+
+from django.utils import translation
 
 from users.models.user import MANUAL
 from users.operations.connect.link_sessions import build_connect_link_url
@@ -28,6 +31,7 @@ from users.wearables.payloads import (
     build_source_badge,
     build_source_logo_url,
 )
+from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -356,7 +360,23 @@ def _guarantor(stored: dict[str, Any]) -> GuarantorDetails:
     }
 
 
-def build_provider_response(provider: Provider) -> ProviderAnswer:
+@lru_cache(maxsize=16)
+def list_provider_responses(
+    auth_type: str | None, public_url: str
+) -> tuple[ProviderAnswer, ...]:
+    """Return the sources of one `auth_type`, or all: the same at each call of the API.
+
+    Their descriptions are in English, whoever asks. `public_url` is that of the logos.
+    """
+    with translation.override("en"):
+        return tuple(
+            _build_provider_response(provider)
+            for provider in PROVIDERS.values()
+            if auth_type is None or provider.auth_type == auth_type
+        )
+
+
+def _build_provider_response(provider: Provider) -> ProviderAnswer:
     return {
         "name": provider.name,
         "slug": provider.slug,

@@ -14,7 +14,6 @@ from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
-from portal.lib.database import rows
 from portal.lib.database.instances import Columns, keep_related
 from portal.lib.database.prepared import PreparedStatement
 from portal.lib.database.sorting import SORTED_UP_TO, build_order
@@ -73,6 +72,21 @@ _LIVE = {
         ("lock", "id = $2 FOR UPDATE"),
     )
 }
+_COUNT = PreparedStatement(
+    "count_live_users", "SELECT live FROM users_usercount WHERE tenant_id = $1"
+)
+# An array, so that a plan for any limit looks up keys: it can't expect a tenth of all.
+_PAGE = PreparedStatement(
+    "list_users_page",
+    f"SELECT {USER_COLUMNS}, provider, status, source.created_on,"  # noqa: S608 - columns are ours
+    " (SELECT live FROM users_usercount WHERE tenant_id = $1)"
+    " FROM users_user person LEFT JOIN users_connection source"
+    " ON user_id = person.id AND disconnected_at IS NULL"
+    " WHERE person.id = ANY(ARRAY(SELECT id FROM users_user"
+    " WHERE tenant_id = $1 AND deleted_at IS NULL"
+    " ORDER BY created_on, uuid LIMIT $2 OFFSET $3))"
+    " ORDER BY person.created_on, uuid, source.id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,18 +162,7 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     table; the total is a counter (performance.md 2c). One statement for a page that
     has users: as in `_find`.
     """
-    found = rows.fetch_rows(
-        f"SELECT {USER_COLUMNS}, provider, status, source.created_on,"  # noqa: S608 - columns are ours
-        " (SELECT live FROM users_usercount WHERE tenant_id = %(tenant)s)"
-        " FROM (SELECT id FROM users_user"
-        " WHERE tenant_id = %(tenant)s AND deleted_at IS NULL"
-        " ORDER BY created_on, uuid LIMIT %(limit)s OFFSET %(offset)s) page"
-        " JOIN users_user person ON person.id = page.id"
-        " LEFT JOIN users_connection source"
-        " ON user_id = person.id AND disconnected_at IS NULL"
-        " ORDER BY person.created_on, uuid, source.id",
-        {"tenant": tenant.pk, "limit": limit, "offset": offset},
-    )
+    found = _PAGE.fetch_rows((str(tenant.pk), str(limit), str(offset)))
     users: list[UserRow] = []
     sources: dict[int, list[SourceRow]] = {}
     for row in found:
@@ -174,9 +177,7 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
 
 def count_live_users(*, tenant: Tenant) -> int:
     """Return the number of live users of a tenant, from the counter."""
-    found = rows.fetch_rows(
-        "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
-    )
+    found = _COUNT.fetch_rows((str(tenant.pk),))
     return int(found[0][0]) if found else 0
 
 

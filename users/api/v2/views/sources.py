@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from rest_framework.response import Response
 
 from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from portal.lib.api.fields import validate_query_string
 from portal.lib.api.schema import describe_api_operation
+from portal.lib.api.views import json_response
 from users.api.v2.inputs import ProviderListInputs
 from users.api.v2.outputs import (
     ProviderAnswer,
     Success,
     UserProviders,
-    build_provider_response,
     build_user_providers_response,
+    list_provider_responses,
 )
 from users.api.v2.views.base import UserAPIView
 from users.operations.sources.sources import disconnect_source
 from users.queries import list_live_user_connections
-from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
+    from django.http import HttpResponse
     from rest_framework.request import Request
 
 
@@ -38,17 +40,12 @@ class ProviderListView(TenantAPIView):
         answer=list[ProviderAnswer],
         query=ProviderListInputs,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         source_type = validate_query_string(request, ProviderListInputs).get(
             "source_type"
         )
-        return Response(
-            [
-                build_provider_response(provider)
-                for provider in PROVIDERS.values()
-                if source_type is None or provider.auth_type == source_type.lower()
-            ]
-        )
+        auth_type = None if source_type is None else source_type.lower()
+        return json_response(list_provider_responses(auth_type, settings.PUBLIC_URL))
 
 
 class UserProvidersView(UserAPIView):
