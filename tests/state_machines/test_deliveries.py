@@ -194,9 +194,12 @@ class DeliveryMachine(Machine):
     @rule(seconds=st.sampled_from((8_000, 40_000)))
     def fail_to_the_end(self, seconds) -> None:
         """A receiver that is down: few walks come so far by single steps."""
-        for _ in LADDER:
+        if self.is_disabled and not self.is_deleted:
+            self.switch()
+        for code in (200, *[500] * len(LADDER)):
+            self.emit(1)
             self.let_time_pass(40_000)  # longer than any wait
-            self.attempt(500, None, 0.0)
+            self.attempt(code, None, 0.0)
         self.let_time_pass(seconds)
         self.attempt(500, None, 0.0)
 

@@ -289,8 +289,9 @@ class ReviewMachine(Machine):
 
     @rule(first=PEOPLE, second=PEOPLE)
     def read_twice(self, first, second) -> None:
-        """Two sittings, of two people or of one."""
+        """Three sittings, of one person twice and perhaps of another."""
         self.go_through(first, wants_second=True)
+        self.go_through(first, wants_second=False)
         self.go_through(second, wants_second=False)
 
     @rule(first=PEOPLE, second=PEOPLE)
