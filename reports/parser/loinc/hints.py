@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from reports.parser.word_lists import read_word_lists
+
 from .catalogue import normalize_name_text
 
 
@@ -26,169 +28,24 @@ class Hints:
     is_whole: bool = False
 
 
-_SPECIMENS: dict[str, str] = {
-    "serum": "serum",
-    "sr": "serum",
-    "ser": "serum",
-    "srm": "serum",
-    "suero": "serum",
-    "soro": "serum",
-    "siero": "serum",
-    "serici": "serum",
-    "surowicy": "serum",
-    "osoczu": "serum",
-    "plasmatique": "serum",
-    "plasmatico": "serum",
-    "plasma": "serum",
-    "plasmatica": "serum",
-    "serica": "serum",
-    "serico": "serum",
-    "serique": "serum",
-    "blood": "blood",
-    "wb": "blood",
-    "sangre": "blood",
-    "sang": "blood",
-    "sangue": "blood",
-    "blut": "blood",
-    "vollblut": "blood",
-    "bloed": "blood",
-    "krwi": "blood",
-    "darah": "blood",
-    "kan": "blood",
-    "sanguin": "blood",
-    "sanguine": "blood",
-    "urine": "urine",
-    "urinary": "urine",
-    "urin": "urine",
-    "orina": "urine",
-    "urina": "urine",
-    "urinaire": "urine",
-    "urinaires": "urine",
-    "urinario": "urine",
-    "urinaria": "urine",
-    "harn": "urine",
-    "moczu": "urine",
-    "idrar": "urine",
-    "idrarda": "urine",
-    "ur": "urine",
-    "uri": "urine",
-    "csf": "csf",
-    "liquor": "csf",
-    "stool": "stool",
-    "feces": "stool",
-    "faeces": "stool",
-    "fecal": "stool",
-    "fecale": "stool",
-    "heces": "stool",
-    "fezes": "stool",
-    "feci": "stool",
-    "stuhl": "stool",
-    "selles": "stool",
-    "kale": "stool",
-    "gaita": "stool",
-    "gaitada": "stool",
-    "feses": "stool",
-    "faecal": "stool",
-    "semen": "semen",
-    "seminal": "semen",
-    "saliva": "saliva",
-    "salivary": "saliva",
-    "arterial": "arterial",
-    "art": "arterial",
-    "venous": "venous",
-    "ven": "venous",
-    "capillary": "capillary",
-    "cord": "cord",
-    "umbilical": "cord",
-    "fluid": "fluid",
-    "pleural": "fluid",
-    "ascitic": "fluid",
-    "peritoneal": "fluid",
-    "synovial": "fluid",
-}
-_SHARES: dict[str, str] = {
-    "%": "percent",
-    "percent": "percent",
-    "percentage": "percent",
-    "pct": "percent",
-    "perc": "percent",
-    "rel": "percent",
-    "relative": "percent",
-    "relativ": "percent",
-    "relativo": "percent",
-    "relativa": "percent",
-    "relatif": "percent",
-    "prozent": "percent",
-    "porcentaje": "percent",
-    "#": "absolute",
-    "abs": "absolute",
-    "absolute": "absolute",
-    "absol": "absolute",
-    "absolut": "absolute",
-    "absolu": "absolute",
-    "absolue": "absolute",
-    "absoluto": "absolute",
-    "absoluta": "absolute",
-    "assoluto": "absolute",
-    "assoluti": "absolute",
-    "absolutos": "absolute",
-    "absolutas": "absolute",
-    "number": "absolute",
-}
-_METHODS: dict[str, str] = {
-    "direct": "direct",
-    "calculated": "calculated",
-    "calc": "calculated",
-    "cal": "calculated",
-    "calculation": "calculated",
-    "calcule": "calculated",
-    "calculee": "calculated",
-    "calculado": "calculated",
-    "calculada": "calculated",
-    "calcolato": "calculated",
-    "calcolata": "calculated",
-    "berechnet": "calculated",
-    "ber": "calculated",
-    "berekend": "calculated",
-    "wyliczony": "calculated",
-    "obliczony": "calculated",
-    "friedewald": "calculated",
-    "nih": "calculated",
-    "hplc": "hplc",
-    "westergren": "westergren",
-    "manual": "manual",
-    "mdrd": "mdrd",
-    "epi": "ckdepi",
-    "ckdepi": "ckdepi",
-    "2021": "2021",
-    "cockcroft": "cockcroft",
-    "gault": "cockcroft",
-    "electrophoresis": "electrophoresis",
-    "dipstick": "strip",
-    "strip": "strip",
-}
+_WORDS = read_word_lists("name_words.txt")
+
+
+def _by_word(kind: str) -> dict[str, str]:
+    """What each word of a kind says: 'suero' that the specimen is serum."""
+    meanings = ((key.split(), words) for key, words in _WORDS.items())
+    return {
+        word: meaning[1]
+        for meaning, words in meanings
+        if meaning[0] == kind
+        for word in words
+    }
+
+
+_SPECIMENS, _SHARES, _METHODS = map(_by_word, ("specimen", "share", "method"))
 # Methods that make another test of a name: protein electrophoresis is no protein.
 _NAMING = frozenset({"electrophoresis"})
-# Words that change neither the analyte nor the specimen.
-_FURNITURE_WORDS = """
-    level levels test tests value result results conc concentration assay method by the
-    quantitative quant quantitation qualitative qual estimation measurement detection
-    determination of in or for with and on random spot qn ql qnt sample specimen early
-    morning
-    automated auto automatic analyzer analyser photometry photometric colorimetric
-    spectrophotometry clia eclia ecl cmia chemiluminescence elisa eia fia elfa ria ise
-    immunoturbidimetry immunoturbidimetric turbidimetry nephelometry immunoassay
-    enzymatic enzyme kinetic ifcc idms traceable jaffe urease god pod godpod hexokinase
-    gldh uv biuret bcg bcp diazo uricase arsenazo opt pnpp chod pap gpo microscopy
-    microscopic impedance flow cytometry cytometer electrode dry chemistry sls
-    cyanmeth cyanide histogram derived rapid card screen screening
-    3rd 4th third fourth generation gen ultrasensitive ultra us reflex estimated est
-    edta citrate fluoride whole naf heparin count new old repeat per hpf lpf
-    observation finding standardised standardized w rfl refl wrfl rflx rfx conf using
-    ia deposit deposits sediment sedimen sedimento farr
-    abbreviated system enz enzym enzymatisch enzymatique
-"""
-_FURNITURE = frozenset(_FURNITURE_WORDS.split())
+_FURNITURE = frozenset(_WORDS["furniture"])
 
 _TIMED_URINE = re.compile(
     r"(?:\bdes\s)?\b(?:24\s*-?\s*(?:h|hr|hrs|hours?|heures|horas|ore|std|stunden|uurs"

@@ -21,8 +21,6 @@ from reports.parser.text.fields import (
     Fields,
     find_unit_in_range,
     find_words_with_text,
-    is_laboratory_mark,
-    is_range_status_text,
     is_unit,
     join_word_texts,
     split_value_cell,
@@ -51,11 +49,6 @@ _QUALIFIED_UNIT = re.compile(
     r"(?P<amount>[kmnpuµμ]?(?:g|mol|IU|U|kat))\s+[^\W\d_]{1,12}\s*"
     r"(?P<per>/\s*[^\W\d_]{1,5})"
 )
-_SPELT_UNIT = re.compile(
-    rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_][^\W_]{{2,13}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?"
-    r"|%\s(?:of\s)?[^\W\d_]{2,14}|N/?A)"
-)
-_NO_UNIT = frozenset({"NA", "N/A"})
 _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
     r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>[(\[<>\d].*)"
@@ -206,26 +199,6 @@ def _take_unit_from_value(fields: Fields) -> Fields:
     )
 
 
-def _take_spelt_unit_from_value(fields: Fields) -> Fields:
-    """'88 arb. units' as a value has a unit, though none that is known."""
-    match = _SPELT_UNIT.fullmatch(fields.value)
-    if match is None or fields.units or is_result_value(fields.value):
-        return fields
-    if is_laboratory_mark(match["rest"]) or is_range_status_text(match["rest"]):
-        return fields
-    words = fields.value_words
-    value_words = find_words_with_text(words, match["value"])
-    if match["rest"] in _NO_UNIT:
-        return replace(fields, value=match["value"], value_words=value_words)
-    return replace(
-        fields,
-        value=match["value"],
-        value_words=value_words,
-        units=match["rest"],
-        units_words=find_words_with_text(words, match["rest"]),
-    )
-
-
 def _drop_dash_behind_unit(fields: Fields) -> Fields:
     """'g/dL -' is a unit, and a range that is not there; 'g/dL,' one before it."""
     unit = (fields.units or "").strip("-–—,; ")
@@ -343,7 +316,6 @@ _RULES = (
     _take_flag_from_range,
     cut_fields_anew,
     _take_unit_from_value,
-    _take_spelt_unit_from_value,
     _drop_dash_behind_unit,
     _take_percent_from_range,
     _take_unit_from_range,
