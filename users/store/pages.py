@@ -6,6 +6,7 @@ Every reader of these audits the read (accounts.operations.audit.entries).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from users.store.dictionaries import (
@@ -15,7 +16,10 @@ from users.store.dictionaries import (
     find_series_types_of_resource,
 )
 from users.store.samples import get_sample_store
-from users.wearables.timeseries.shapes import build_sample_payloads
+from users.wearables.timeseries.shapes import (
+    build_payloads_of_one_series,
+    build_sample_payloads,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +28,13 @@ if TYPE_CHECKING:
     from users.models import User
     from users.store.columns import SampleRow
     from users.store.dictionaries import FeedKey, OriginKey
+    from users.store.one_source import OneSource, SourceRow
     from users.wearables.timeseries import TimeseriesResource
 
 # The place of a sample in a user's resource: ts, series, feed.
 Key = tuple["datetime", int, int]
 Groups = dict[str, list[dict[str, Any]]]
+_DURATION, _ORIGIN = itemgetter(3), itemgetter(-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,18 @@ def get_sample_page(
         feeds = find_feed_numbers_of_provider(tenant=user.tenant, provider=provider)
     if not types or feeds == []:
         return SamplePage({}, None)
+    if feeds is None:
+        found = get_sample_store().read_only_source(
+            user_id=user.pk,
+            series=list(types),
+            start=start,
+            end=end,
+            after=after,
+            limit=limit + 1,
+            has_durations=resource.is_interval,
+        )
+        if found is not None:
+            return _page_of_one_source(user, resource, found, types, limit)
     rows = get_sample_store().read_range(
         user_id=user.pk,
         series=list(types),
@@ -87,6 +105,37 @@ def list_series_types(
     if resource.has_open_type:
         return find_series_types_of_resource(tenant=user.tenant, resource=resource.slug)
     return resource.series
+
+
+def _page_of_one_source(
+    user: User,
+    resource: TimeseriesResource,
+    found: OneSource,
+    types: Mapping[int, str | None],
+    limit: int,
+) -> SamplePage:
+    rows = found.rows[:limit]
+    parts: dict[int, list[SourceRow]] = {}
+    numbers = set(map(_ORIGIN, rows))
+    if len(numbers) == 1:
+        parts = dict.fromkeys(numbers, rows)
+    else:
+        for row in rows:
+            parts.setdefault(row[-1], []).append(row)
+    feeds = find_feeds_by_number(tenant=user.tenant, numbers={found.feed})
+    origins = find_origins_by_number(user_id=user.pk, numbers=numbers)
+    feed, type_ = feeds[found.feed], types[found.series]
+    groups = [
+        {
+            "source": _source(feed, origins[origin]),
+            "data": build_payloads_of_one_series(
+                resource, part, type_, durations=map(_DURATION, part)
+            ),
+        }
+        for origin, part in parts.items()
+    ]
+    last = (rows[-1][0], found.series, found.feed) if len(found.rows) > limit else None
+    return SamplePage(groups={feed.provider: groups}, last=last)
 
 
 def _group(

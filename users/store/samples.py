@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from portal.lib.database import rows
 from users.store.batches import write_sample_batch
 from users.store.locks import IS_OF_TENANT, lock_samples_of_user
+from users.store.one_source import OneSource, note_only_source, read_only_source
 from users.store.packed.days import delete_packed_samples
 from users.store.partitions import find_month_partition_bounds
 
@@ -168,6 +169,24 @@ class SampleStore(Protocol):
         """
         ...
 
+    def read_only_source(
+        self,
+        *,
+        user_id: int,
+        series: Sequence[int],
+        start: datetime,
+        end: datetime,
+        after: tuple[datetime, int, int] | None,
+        limit: int,
+        has_durations: bool,
+    ) -> OneSource | None:
+        """Return what `read_range` would of all feeds, where that is of one source.
+
+        Faster, and None where it can't be: `read_range` always can. `has_durations`:
+        whether the series are of intervals.
+        """
+        ...
+
     def delete_samples(
         self, *, user_id: int, feed: int, keys: Sequence[tuple[int, datetime]]
     ) -> int:
@@ -233,9 +252,43 @@ class _PostgresStore:
             found = merge_sample_rows(
                 found, start=start, end=end, after=(above, behind), limit=limit
             )
-        elif len(found) > 1:
+            return _with_extras(found, inputs)
+        if len(found) > 1:
             found.sort(key=_IN_ORDER)  # a union promises none
-        return _with_extras(found, inputs)
+        read = _with_extras(found, inputs)
+        if len(branches) == 1 and feeds is None and found and read is found:
+            note_only_source(
+                user_id=user_id,
+                series=series,
+                start=start,
+                end=end,
+                source=branches[0],
+            )
+        return read
+
+    def read_only_source(
+        self,
+        *,
+        user_id: int,
+        series: Sequence[int],
+        start: datetime,
+        end: datetime,
+        after: tuple[datetime, int, int] | None,
+        limit: int,
+        has_durations: bool,
+    ) -> OneSource | None:
+        behind = after or (start, _LOWEST, _LOWEST)
+        if end <= behind[0] or not series:
+            return None
+        return read_only_source(
+            user_id=user_id,
+            series=series,
+            start=behind[0],
+            end=end,
+            behind=behind,
+            limit=limit,
+            has_durations=has_durations,
+        )
 
     def delete_samples(
         self, *, user_id: int, feed: int, keys: Sequence[tuple[int, datetime]]

@@ -17,6 +17,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg import DataError, pq
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
+from psycopg.generators import fetch
 
 from portal.lib.database.rows import PackedArray
 from portal.lib.database.slow_queries import log_if_slow
@@ -68,12 +69,17 @@ class PreparedStatement:
         raw: Connection[object] = wrapper.connection
         _begin_transaction(raw)
         began = time.perf_counter()
-        result = self._prepare(raw) or raw.pgconn.exec_prepared(
-            self.name, given, formats, result_format=pq.Format.BINARY
-        )
+        result = self._send(raw, given, formats)
         if settings.SLOW_QUERY_MS:
             log_if_slow(self.sql, began)
         return raw, _check(raw, result)
+
+    def _send(
+        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    ) -> PGresult:
+        return self._prepare(raw) or raw.pgconn.exec_prepared(
+            self.name, given, formats, result_format=pq.Format.BINARY
+        )
 
     def _prepare(self, raw: Connection[object]) -> PGresult | None:
         """Let the connection know it; return the result if that failed."""
@@ -86,6 +92,53 @@ class PreparedStatement:
             return result
         known.add(self.name)
         return None
+
+
+class StatementByIndex(PreparedStatement):
+    """A prepared statement of partitions, planned once and along their indexes.
+
+    To plan it for each call's values would cost several times what it reads, and a plan
+    for any values would sort, as it costs nothing to look through months that are empty
+    yet. So it is told for its own time, in one round trip; not within a transaction of
+    the caller's, to whose end that would hold.
+    """
+
+    def _send(
+        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    ) -> PGresult:
+        connection = raw.pgconn
+        if connection.transaction_status != _IDLE:
+            return super()._send(raw, given, formats)
+        refusal = self._prepare(raw) or _BY_INDEX._prepare(raw)
+        if refusal is not None:
+            return refusal
+        results: list[PGresult] = []
+        try:
+            connection.enter_pipeline_mode()
+            connection.send_query_prepared(_BY_INDEX.name, [])
+            connection.send_query_prepared(
+                self.name, given, formats, result_format=pq.Format.BINARY
+            )
+            connection.pipeline_sync()
+            while not results or results[-1].status != pq.ExecStatus.PIPELINE_SYNC:
+                result = raw.wait(fetch(connection))
+                if result is not None:
+                    results.append(result)
+            connection.exit_pipeline_mode()
+        except BaseException:
+            raw.close()  # which answer is next on it is not known
+            raise
+        settled, read, _ = results
+        return read if settled.status in _DONE else settled
+
+
+# Local to the transaction, which is that of the round trip.
+_BY_INDEX = PreparedStatement(
+    "by_index",
+    "SELECT set_config('plan_cache_mode', 'force_generic_plan', true),"
+    " set_config('enable_sort', 'off', true),"
+    " set_config('enable_seqscan', 'off', true)",
+)
 
 
 class NamedStatement(PreparedStatement):

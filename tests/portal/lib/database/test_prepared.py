@@ -7,7 +7,11 @@ import pytest
 from django.db import connection, transaction
 
 from portal.lib.database import rows
-from portal.lib.database.prepared import NamedStatement, PreparedStatement
+from portal.lib.database.prepared import (
+    NamedStatement,
+    PreparedStatement,
+    StatementByIndex,
+)
 
 _TYPES = PreparedStatement(
     "test_types", "SELECT $1::int, $2::text, $3::jsonb, $4::timestamptz, $5::bool"
@@ -17,6 +21,10 @@ _DIVIDE = PreparedStatement("test_divide", "SELECT 6 / $1::int")
 _NAMES = NamedStatement(
     "test_names",
     "SELECT %(b)s::text[], %(a)s::int + %(a)s::int, 'a%%', %(c)s::timestamptz",
+)
+_BY_INDEX = StatementByIndex(
+    "test_by_index",
+    "SELECT 6 / $1::int, current_setting('plan_cache_mode')",
 )
 
 
@@ -71,3 +79,24 @@ def test_inputs_go_by_name_and_arrays_in_binary(db):
     assert found == (texts, 4, "a%", moment)
     [found] = _NAMES.fetch({"a": 2, "b": rows.pack_text_array([]), "c": None})
     assert found == ([], 4, "a%", None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_statement_by_index_has_its_settings_to_itself_also_when_it_fails():
+    for _ in range(2):
+        assert _BY_INDEX.fetch_rows(("2",)) == [(3, "force_generic_plan")]
+        with pytest.raises(psycopg.DataError, match="division"):
+            _BY_INDEX.fetch_rows(("0",))
+    with transaction.atomic():
+        assert _BY_INDEX.fetch_rows(("2",)) == [(3, "auto")]
+    assert rows.fetch_rows("SELECT current_setting('enable_sort')") == [("on",)]
+
+    raw = connection.connection
+    [(pid,)] = rows.fetch_rows("SELECT pg_backend_pid()")
+    with psycopg.connect(raw.info.dsn, password=raw.info.password) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [pid])
+    with pytest.raises(psycopg.OperationalError):
+        _BY_INDEX.fetch_rows(("2",))
+    assert raw.closed
+    connection.close()
+    assert _BY_INDEX.fetch_rows(("3",)) == [(2, "force_generic_plan")]
