@@ -149,7 +149,7 @@ def _take_flag_from_unit(fields: Fields) -> Fields:
         return replace(fields, flag=units, units="", units_words=())
     if units and is_not_reported(units):
         return replace(fields, units="", units_words=())
-    return replace(fields, units=units)
+    return fields if units == fields.units else replace(fields, units=units)
 
 
 def _join_finding(fields: Fields) -> Fields:
@@ -173,7 +173,8 @@ def _move_range_from_unit(fields: Fields) -> Fields:
             fields, units="", units_words=(), range=units, range_words=words
         )
     label = strip_range_label(fields.range or "")
-    return replace(fields, range=re.sub(r"(?i)^ref\.?\s*:\s*", "", label))
+    spread = re.sub(r"(?i)^ref\.?\s*:\s*", "", label)
+    return fields if spread == fields.range else replace(fields, range=spread)
 
 
 _COLUMN_RULES = (_take_flag_from_unit, _join_finding, _move_range_from_unit)
