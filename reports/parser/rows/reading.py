@@ -184,7 +184,9 @@ def _add_cell(fields: Fields, cell: Fields, words: list[Word]) -> Fields:
     """Add the unit and range in a value's own cell, where their columns are empty."""
     units = fields.units
     if cell.units and (not units or re.match(r"[(\[]\s*\d", units)):
-        found = find_words_with_text(words[1:], cell.units)
+        # A unit may begin in the word of its number: '05E /nl'.
+        glued = words[0].text[-1:].isalpha()
+        found = find_words_with_text(words if glued else words[1:], cell.units)
         fields = replace(fields, units=cell.units, units_words=found)
     if fields.range:
         spread, after = split_range_and_flag(fields.range)
