@@ -134,7 +134,8 @@ ENGLISH_PREFIXES = (
 MIDDLEWARE = [
     "portal.lib.web.proxies.TrustedProxyMiddleware",
     "portal.lib.web.request_ids.RequestIdMiddleware",
-    "portal.http.https.HttpsMiddleware",
+    "portal.http.https.HttpsCallMiddleware",
+    "django.middleware.security.SecurityMiddleware",
     "portal.http.headers.SecurityHeadersMiddleware",
     "portal.http.middleware.WhiteNoiseMiddleware",
     "portal.http.middleware.CSPMiddleware",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from threading import Thread
@@ -64,9 +65,14 @@ def start_docs_search() -> Thread:
 
     Else the first search of each process waits for all pages to be rendered.
     """
-    thread = Thread(target=_list_entries, name="docs-search", daemon=True)
+    thread = Thread(target=_index_ahead, name="docs-search", daemon=True)
     thread.start()
     return thread
+
+
+def _index_ahead() -> None:
+    with suppress(OSError):  # a page that can't be read is the first search's to report
+        _list_entries()
 
 
 def _list_entries() -> tuple[_Entry, ...]:

@@ -1,29 +1,39 @@
-"""What a request over plain http gets: browsers a redirect, API calls a refusal."""
+"""What an API call over plain http gets: a refusal, where browsers get a redirect."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from django.middleware.security import SecurityMiddleware
+from django.conf import settings
 
 from portal.http.error_pages import refuse_call_without_https
 from portal.http.middleware import is_api_path
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponseBase
 
 
-class HttpsMiddleware(SecurityMiddleware):
-    """Django's, but a redirect would hide from callers that their key went unencrypted.
+class HttpsCallMiddleware:
+    """Refuse what Django's SecurityMiddleware, which is next, would redirect.
 
-    Source: OWASP ASVS 5.0, 4.1.2: services do not redirect to https.
+    A redirect would hide from callers that their key went unencrypted. Source: OWASP
+    ASVS 5.0, 4.1.2: services do not redirect to https.
     """
 
-    def process_request(  # type: ignore[override]  # Django's is a redirect alone
-        self, request: HttpRequest
-    ) -> HttpResponse | None:
-        """Answer what came without https, where the installation asks for it."""
-        answer = super().process_request(request)
-        if answer is not None and is_api_path(request.path_info):
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+        self.is_required = settings.SECURE_SSL_REDIRECT
+        self.exempt = [re.compile(each) for each in settings.SECURE_REDIRECT_EXEMPT]
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if (
+            self.is_required
+            and not request.is_secure()
+            and is_api_path(request.path_info)
+            and not any(each.search(request.path_info[1:]) for each in self.exempt)
+        ):
             return refuse_call_without_https(request)
-        return answer
+        return self.get_response(request)
