@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from django.core.validators import RegexValidator
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import ErrorDetail, ValidationError
 from rest_framework.fields import empty
 
 from portal.lib.api.errors import FieldError, RequestInvalid, list_validation_errors
@@ -289,6 +289,22 @@ class Inputs(serializers.Serializer[Any]):
     }
 
     whole: ClassVar[bool] = False
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Ask for all of an item of a list, which a PATCH replaces as a whole."""
+        if (
+            isinstance(data, Mapping)
+            and isinstance(self.parent, serializers.ListSerializer)
+            and getattr(self.root, "partial", False)
+        ):
+            missing = {
+                name: [ErrorDetail(str(field.error_messages["required"]), "required")]
+                for name, field in self.fields.items()
+                if field.required and name not in data
+            }
+            if missing:
+                raise ValidationError(missing)
+        return super().to_internal_value(data)
 
 
 def validate_post_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:

@@ -299,5 +299,20 @@ def test_a_malformed_binding_is_422(api, keys):
     ]
 
 
+def test_a_change_replaces_bindings_by_whole_ones(api, keys, alice_team):
+    key, _ = create_management_key(team=alice_team, actor=ACTOR, label="hers")
+
+    reply = api.patch(
+        f"{keys}/{key.id}", {"label": "theirs", "team_role_bindings": [{}]}
+    )
+
+    assert error_lines(reply) == [
+        (["body", "team_role_bindings", 0, "team_id"], "missing")
+    ]
+    key.refresh_from_db()
+    assert (key.label, [*key.teams.all()]) == ("hers", [alice_team])
+    assert not AuditEntry.unscoped.filter(verb="change_management_key").exists()
+
+
 def test_an_unknown_management_key_is_404(api, keys):
     assert api.delete(f"{keys}/{uuid4()}").status_code == 404
