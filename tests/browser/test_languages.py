@@ -164,7 +164,7 @@ def test_no_page_of_members_is_too_wide_with_longer_words(
     alice.language = CODE
     alice.save(update_fields=["language"])
 
-    assert sweep(visit, alice, samples, part, (judge_width,)) == {}
+    assert sweep(visit, alice, samples, part, judge_width) == {}
 
 
 def test_a_member_meets_no_untranslated_and_no_cut_text(

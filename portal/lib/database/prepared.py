@@ -99,8 +99,9 @@ class StatementByIndex(PreparedStatement):
 
     To plan it for each call's values would cost several times what it reads, and a plan
     for any values would sort, as it costs nothing to look through months that are empty
-    yet. So it is told for its own time, in one round trip; not within a transaction of
-    the caller's, to whose end that would hold.
+    yet. So sorts and scans of tables are switched off for this statement, in the same
+    round trip. Within a transaction of the caller's it runs as any other, as the switch
+    would hold to that transaction's end.
     """
 
     def _send(
