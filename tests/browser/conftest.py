@@ -173,6 +173,12 @@ def read_reports(run_jobs):
     return read
 
 
+def open_painted(page: Any, address: str) -> None:
+    """Open a page whose keyboard is used at once."""
+    page.goto(address)
+    wait_until_painted(page)
+
+
 def wait_until_painted(page: Any) -> None:
     """Wait until the page in view is parsed and drawn.
 

@@ -5,7 +5,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OVERFLOW, PHONE, assert_sound, complaints
+from tests.browser.conftest import (
+    OVERFLOW,
+    PHONE,
+    assert_sound,
+    complaints,
+    open_painted,
+)
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job, make_pdf, make_pdf_of
 from tests.factories.users import make_user
@@ -279,7 +285,7 @@ def test_without_script_one_finds_a_user_and_uploads(visit, alice, users, read_r
 
 def test_the_keyboard_alone_signs_out(visit, alice, users):
     with visit.page(member=alice) as page:
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.keyboard.press("Tab")
         expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
         page.locator('[popovertarget="m-member"]').focus()

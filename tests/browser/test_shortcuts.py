@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import open_painted
 from tests.factories.users import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,7 +20,7 @@ def user(alice_tenant):
 
 def test_a_question_mark_shows_the_keys_of_the_page(visit, alice, user):
     with visit.page(member=alice) as page:
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.keyboard.press("?")
 
         sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -32,7 +33,7 @@ def test_a_question_mark_shows_the_keys_of_the_page(visit, alice, user):
 def test_two_keys_go_to_a_page(visit, alice, user):
     with visit.page(member=alice) as page:
         page.clock.install(time=0)
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.clock.pause_at(60_000)  # however slow the machine is between two keys
         page.keyboard.type("gr")
         page.wait_for_url("**/reports/")
@@ -44,7 +45,7 @@ def test_two_keys_go_to_a_page(visit, alice, user):
 def test_a_second_key_that_comes_late_goes_nowhere(visit, alice, user):
     with visit.page(member=alice) as page:
         page.clock.install(time=0)
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.clock.pause_at(60_000)
         page.keyboard.press("g")
         page.clock.run_for(2_000)
@@ -62,7 +63,7 @@ def test_j_and_k_walk_the_lines_of_a_list_and_enter_opens_one(
         for number in range(3)
     ]
     with visit.page(member=alice) as page:
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         names = page.locator("#user-list .rowlink").all_inner_texts()
         for key, at in (("j", 0), ("j", 1), ("k", 0), ("End", 2), ("ArrowUp", 1)):
             page.keyboard.press(key)
@@ -75,7 +76,7 @@ def test_j_and_k_walk_the_lines_of_a_list_and_enter_opens_one(
 
 def test_a_slash_searches_and_keys_do_nothing_in_the_field(visit, alice, user):
     with visit.page(member=alice) as page:
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.keyboard.press("/")
         expect(page.get_by_label("Search users")).to_be_focused()
         page.keyboard.type("gr?")
@@ -87,7 +88,7 @@ def test_a_slash_searches_and_keys_do_nothing_in_the_field(visit, alice, user):
 
 def test_a_key_of_the_page_opens_its_dialog(visit, alice, user):
     with visit.page(member=alice) as page:
-        page.goto(f"{PLACE}/users/")
+        open_painted(page, f"{PLACE}/users/")
         page.keyboard.press("r")
 
         expect(page.get_by_role("dialog", name="Look up an ID")).to_be_visible()

@@ -14,7 +14,7 @@ from reports.models import Signature
 from reports.parser.parsing import parse_report
 from reports.parser.report import Interpretation, PageSize
 from reports.queries import list_review_rows
-from tests.browser.conftest import complaints
+from tests.browser.conftest import complaints, open_painted
 from tests.clients import confirm
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
@@ -72,7 +72,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
     desk = f"{QUEUE}{waiting.id}/"
 
     with visit.page(member=nora) as page, visit.page(member=nora) as other:
-        page.goto(QUEUE)
+        open_painted(page, QUEUE)
         page.keyboard.press("o")
         expect(page.locator("h1")).to_have_text("Check patient identity")
         assert complaints(page) == []
