@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils import timezone
+
 from accounts.models import Tenant
 from exchange.operations.bulk_exports import (
     EXPORT_JOB,
@@ -11,6 +13,7 @@ from exchange.operations.bulk_exports import (
     mark_bulk_export_failed,
     run_bulk_export,
 )
+from exchange.operations.lake.exporting import export_lake_if_due
 from exchange.operations.sharing.links import delete_ended_shared_links
 from portal.lib.jobs.jobs import periodic_job, tenant_job
 
@@ -38,3 +41,10 @@ def delete_expired_bulk_exports() -> None:
 def delete_old_shared_links() -> None:
     """Delete files of shared links that ended, and links that ended long ago."""
     delete_ended_shared_links()
+
+
+# With the exports: the first run copies all there is.
+@periodic_job("52 * * * *", "exchange.export_lake", queue="imports")
+def export_closed_months_to_lake() -> None:
+    """Export closed months to the lake, if it is on; hourly, all of them daily."""
+    export_lake_if_due(at=timezone.now())

@@ -237,6 +237,10 @@ UPLOADS_DIR = Path(env.str("UPLOADS_DIR", default=str(VAR_DIR / "uploads")))
 # Keeps them in a bucket instead, which other hosts reach without a mounted folder:
 # s3://key:secret@host/bucket?region=eu-central-1 (portal/lib/storage/address.py).
 STORAGE_URL: str = env.str("STORAGE_URL", default="")
+# Where closed months are exported as Parquet files for analysts: a folder, or a bucket
+# as above (docs/guides/lake.md). Both empty: nothing is.
+LAKE_DIR: str = env.str("LAKE_DIR", default="")
+LAKE_URL: str = env.str("LAKE_URL", default="")
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "portal.lib.storage.scratch.ScratchUploadHandler",
@@ -519,6 +523,7 @@ UNFOLD = {
                         (gettext_lazy("Server health"), "stethoscope", "doctor"),
                         (gettext_lazy("Providers"), "sensors", "providers"),
                         (gettext_lazy("Tenant isolation"), "shield", "isolation"),
+                        (gettext_lazy("Lake"), "water", "lake"),
                         (gettext_lazy("Queue and budgets"), "balance", "queue"),
                         (
                             gettext_lazy("Parsing jobs"),

@@ -124,7 +124,10 @@ class AppHooks:
     `user_erasers` remove all that the app stores of one user (tenant key, user uuid).
     `tenant_erasers` remove what it stores of a tenant besides its rows, which go by
     themselves afterwards. `tenant_setups` create what the tenants of a new team start
-    with, in the team's transaction. `user_books` name users, `marker_sources` return a
+    with, in the team's transaction. `copy_erasers` have an erased user removed from
+    copies outside the database (tenant, user uuid, time of the deletion), and return
+    what the receipt says of each by its name, nothing where there is no copy.
+    `user_books` name users, `marker_sources` return a
     person's values beside those of lab orders. `person_tests` return the latest lab
     tests of a live user (tenant, user uuid), newest first, that of the order (if one is
     given) before all. `loinc_proposers` return LOINC codes that may fit a result, best
@@ -141,6 +144,9 @@ class AppHooks:
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
     tenant_erasers: tuple[Callable[[Tenant, Actor], None], ...] = ()
     tenant_setups: tuple[Callable[[Sequence[Tenant]], None], ...] = ()
+    copy_erasers: tuple[
+        Callable[[Tenant, UUID, datetime], Mapping[str, object]], ...
+    ] = ()
     user_books: tuple[UserBook, ...] = ()
     marker_sources: tuple[MarkerSource, ...] = ()
     person_tests: tuple[

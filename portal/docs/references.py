@@ -19,6 +19,7 @@ from django.core.management import get_commands, load_command_class
 
 from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.examples import build_example_event
+from exchange.payloads.lake.schema import build_lake_reference
 from labs.gateways.hl7.profile.page import build_hl7_messages_reference
 from portal.docs.asvs import build_asvs_reference
 
@@ -252,6 +253,7 @@ REFERENCES: dict[str, Callable[[], str]] = {
     "commands": build_commands_reference,
     "events": build_events_reference,
     "asvs": partial(build_asvs_reference, GENERATED),
+    "lake": partial(build_lake_reference, GENERATED),
     "hl7-messages": partial(build_hl7_messages_reference, GENERATED),
 }
 

@@ -28,6 +28,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 from psycopg import sql
 
+from exchange.operations.lake.erasure import mark_lake_stale
 from portal.lib import storage
 from portal.lib.embedded.base import embedded_postgres_data_folder
 from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
@@ -133,6 +134,8 @@ def restore_backup(source: IO[bytes], *, without_keys: bool = False) -> Manifest
                 shutil.move(scratch / FILES / name, place)
         _restore_uploads(scratch / FILES / UPLOADS)
     call_command("migrate", interactive=False, verbosity=0)
+    with across_tenants(why="files of all tenants may be newer than the backup"):
+        mark_lake_stale()
     return manifest
 
 
@@ -149,7 +152,10 @@ def _places() -> dict[str, Path]:
 
 
 def _stored_files() -> Iterator[tuple[str, AbstractContextManager[Path]]]:
-    """Everything to be copied, by path in the tar; what was erased since raises."""
+    """Everything to be copied, by path in the tar; what was erased since raises.
+
+    Not the lake, which is made of the database.
+    """
     for found in storage.list_stored_files(""):
         yield f"{FILES}/{UPLOADS}/{found.name}", storage.open_local_copy(found.name)
     for name, place in _places().items():

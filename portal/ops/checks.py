@@ -160,14 +160,34 @@ def check_upload_scanner(**_: Any) -> list[CheckMessage]:
 @register(Tags.compatibility)
 def check_storage_url(**_: Any) -> list[CheckMessage]:
     """Check that STORAGE_URL can be parsed and that the bucket client is installed."""
-    if not settings.STORAGE_URL:
+    return _check_bucket_url("STORAGE_URL", settings.STORAGE_URL)
+
+
+@register(Tags.compatibility)
+def check_lake_place(**_: Any) -> list[CheckMessage]:
+    """Check that the lake has one place, which can be read."""
+    if not settings.LAKE_URL:
+        return []
+    if settings.LAKE_DIR:
+        return [
+            Error(
+                "LAKE_DIR and LAKE_URL are both set.",
+                hint="Choose one: the lake is in a folder or in a bucket.",
+                id="portal.E016",
+            )
+        ]
+    return _check_bucket_url("LAKE_URL", settings.LAKE_URL)
+
+
+def _check_bucket_url(name: str, url: str) -> list[CheckMessage]:
+    if not url:
         return []
     try:
-        parse_storage_url(settings.STORAGE_URL)
+        parse_storage_url(url)
     except AddressInvalid as invalid:
         return [
             Error(
-                f"STORAGE_URL can't be read: {invalid}.",
+                f"{name} can't be read: {invalid}.",
                 hint="Write it as s3://key:secret@host/bucket?region=eu-central-1, with"
                 " %2F for / and %40 for @ in the secret.",
                 id="portal.E013",
@@ -176,7 +196,7 @@ def check_storage_url(**_: Any) -> list[CheckMessage]:
     if find_spec("boto3") is None:
         return [
             Error(
-                "STORAGE_URL needs boto3, which is not installed.",
+                f"{name} needs boto3, which is not installed.",
                 hint="Run `uv sync --no-dev --group s3`.",
                 id="portal.E014",
             )

@@ -121,6 +121,7 @@ class OperatorsSite(UnfoldAdminSite):
         return list(super().get_urls())
 
     def extra_urls(self) -> list[URLPattern]:
+        from exchange.admin import show_lake
         from portal.ops.isolation.page import show_isolation_reports
         from portal.ops.teams_at_work import show_teams_at_work
         from users.admin import show_connection_counts_by_source
@@ -135,6 +136,7 @@ class OperatorsSite(UnfoldAdminSite):
             path(
                 "isolation/", self.admin_view(show_isolation_reports), name="isolation"
             ),
+            path("lake/", self.admin_view(show_lake), name="lake"),
             path("queue/", self.admin_view(show_teams_at_work), name="queue"),
         ]
 

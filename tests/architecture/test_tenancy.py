@@ -85,6 +85,11 @@ UNSCOPED_MODULES = {
     "labs/queries/connections.py": "serves connections of all teams",
     "labs/queries/results/outgoing.py": "the search for results of all teams",
     "exchange/operations/bulk_exports.py": "the sweep of exports; erases by tenant key",
+    "exchange/operations/lake/due.py": "files of all tenants are compared",
+    "exchange/operations/lake/erasure.py": "by keys of one tenant; all after a restore",
+    "exchange/operations/lake/exporting.py": "exports months of all tenants",
+    "exchange/operations/lake/verifying.py": "files of all tenants are read",
+    "exchange/queries/lake.py": "operators see files of all tenants",
     "labs/models/account.py": "defines a fence of its own",
     "labs/models/order.py": "leaves out orders of deleted users, in a subquery",
     "users/admin.py": "operators count connections over all tenants",
@@ -92,6 +97,8 @@ UNSCOPED_MODULES = {
 }
 # Where `across_tenants` may stand, and why.
 ACROSS_MODULES = {
+    "exchange/management/commands/lake.py": "exports months of all tenants",
+    "portal/ops/health/lake.py": "files of all tenants are counted",
     "users/management/commands/pack_samples.py": "packs in all tenants",
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs/jobs.py": "periodic jobs have no tenant",

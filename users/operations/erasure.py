@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.api_keys.call_log import delete_api_calls_of_user
 from accounts.operations.assistants import delete_assistant_calls_of_user
 from accounts.operations.members.saved_views import delete_saved_views_filtering_by_ids
@@ -80,8 +81,9 @@ def create_erasure_receipt(
 ) -> ErasureReceipt:
     """Sign and store the receipt of an erasure, in the caller's transaction.
 
-    It names the user by uuid alone and holds numbers of rows, no data. Source: Ours
-    (workflows: a signed list of every store that was emptied).
+    It names the user by uuid alone and holds numbers of rows, no data. Its `copies` say
+    what becomes of the user in each copy outside the database. Source: Ours (workflows:
+    a signed list of every store that was emptied).
     """
     receipt = ErasureReceipt(tenant=tenant, user_uuid=user_uuid)
     fields: dict[str, Any] = {
@@ -98,6 +100,12 @@ def create_erasure_receipt(
             if table.why
         },
     }
+    copies: dict[str, object] = {}
+    for app in list_app_hooks():
+        for erase in app.copy_erasers:
+            copies |= erase(tenant, user_uuid, deleted_at)
+    if copies:
+        fields["copies"] = copies
     receipt.document = json.dumps(fields, sort_keys=True, indent=2)
     signed = receipt.document.encode()
     receipt.sha256 = hashlib.sha256(signed).hexdigest()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_OURS = 0o600
 # What a disk or a mounted folder says that is full or away.
 _AWAY = {
     errno.EDQUOT,
@@ -35,6 +36,9 @@ _AWAY = {
 class FolderStorage(FileSystemStorage):
     """A FileStore (portal.lib.storage) below `location`, readable by us alone."""
 
+    FILE_MODE = _OURS
+    FOLDER_MODE = 0o700
+
     @contextmanager
     def new_file(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
         """See portal.lib.storage."""
@@ -42,8 +46,10 @@ class FolderStorage(FileSystemStorage):
         # Beside it: a rename is all or nothing within one folder alone.
         fresh = path.with_name(f"{path.name}.{uuid4().hex}")
         try:
-            _make_folder(path.parent)
+            self._make_folder(path.parent)
             with open(fresh, "x+b", opener=_open_ours) as opened:
+                if self.FILE_MODE != _OURS:
+                    os.fchmod(opened.fileno(), self.FILE_MODE)
                 yield opened
                 opened.flush()
                 if durable:
@@ -70,9 +76,9 @@ class FolderStorage(FileSystemStorage):
     def take_file(self, path: Path, name: str) -> None:
         """See portal.lib.storage; usually on one disk with it, nothing is copied."""
         target = Path(self.path(name))
-        _make_folder(target.parent)
+        self._make_folder(target.parent)
         shutil.move(path, target)
-        target.chmod(0o600)
+        target.chmod(self.FILE_MODE)
 
     def find_files(self, folder: str) -> Iterator[FoundFile]:
         """See portal.lib.storage."""
@@ -96,15 +102,14 @@ class FolderStorage(FileSystemStorage):
     def drop_unfinished(self, folder: str) -> None:
         """Nothing: what is half written here has a name, and is swept by it."""
 
-
-def _make_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
+    def _make_folder(self, folder: Path) -> None:
+        if not folder.is_dir():
+            self._make_folder(folder.parent)
+            folder.mkdir(mode=self.FOLDER_MODE, exist_ok=True)
 
 
 def _open_ours(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    return os.open(path, flags, _OURS)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -17,10 +17,10 @@ class Command(BaseCommand):
     """Write the references that repeat what the code says."""
 
     help = (
-        "Generate docs/reference/environment.md, commands.md, events.md, asvs.md and"
-        " hl7-messages.md, and conformance/events.json, from .env.example, the"
-        " commands' help, the event catalogue, portal/docs/asvs.txt and the HL7"
-        " writers."
+        "Generate docs/reference/environment.md, commands.md, events.md, asvs.md,"
+        " lake.md and hl7-messages.md, and conformance/events.json, from .env.example,"
+        " the commands' help, the event catalogue, portal/docs/asvs.txt, the lake's"
+        " columns and the HL7 writers."
     )
     requires_system_checks: list[str] = []
 

@@ -38,6 +38,7 @@ from portal.ops.health.files import (
 )
 from portal.ops.health.findings import Finding
 from portal.ops.health.labs import check_lab_connections
+from portal.ops.health.lake import check_lake
 from portal.ops.health.mailboxes import check_report_mailboxes
 from portal.ops.health.roles import check_serving_roles, check_tenant_key
 from portal.ops.health.runtime import check_ocr_languages, check_python_version
@@ -337,6 +338,7 @@ CHECKS = (
     Check("backup", check_backup_age, needs_database=True),
     Check("audit", check_audit_log_integrity, needs_database=True),
     Check("samples", check_packed_samples, needs_database=True),
+    Check("lake", check_lake, needs_database=True),
     Check("labs", check_lab_connections, needs_database=True),
     Check("mailboxes", check_report_mailboxes, needs_database=True),
     Check("production", check_production_teams, needs_database=True),

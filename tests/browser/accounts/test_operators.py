@@ -70,6 +70,7 @@ def test_the_index_a_list_and_an_object_are_sound(
             "providers/",
             "doctor/",
             "isolation/",
+            "lake/",
         ):
             page.goto(f"/admin/{path}")
 

@@ -64,7 +64,10 @@ def test_each_hook_and_loader_is_declared_in_its_app():
             for app in hooks
             for call in getattr(app, field)
         ]
-        for field in ("user_erasers", "tenant_erasers", "tenant_setups", "person_tests")
+        for field in (
+            *("user_erasers", "tenant_erasers", "copy_erasers"),
+            *("tenant_setups", "person_tests"),
+        )
     }
 
     assert names == {
@@ -76,7 +79,11 @@ def test_each_hook_and_loader_is_declared_in_its_app():
             "users.operations.users.export.erase_user_exports",
             "users.operations.imports.files.erase_user_imports",
         ],
-        "tenant_erasers": ["users.operations.users.tenant_erasure.erase_all_users"],
+        "tenant_erasers": [
+            "exchange.operations.lake.erasure.remove_lake_of_tenant",
+            "users.operations.users.tenant_erasure.erase_all_users",
+        ],
+        "copy_erasers": ["exchange.operations.lake.erasure.erase_user_from_lake"],
         "tenant_setups": [
             "labs.operations.catalogue.reference_data.install_reference_panels"
         ],

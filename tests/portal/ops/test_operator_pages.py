@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, date, datetime
 from http import HTTPStatus
 
 import pytest
@@ -11,9 +12,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from exchange.operations.lake.exporting import export_lake
 from portal.lib.tenancy import across_tenants
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.factories.accounts import make_tenant
+from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.portal.ops.test_operators import (  # noqa: F401 - fixtures
     ADMIN,
@@ -125,3 +128,34 @@ def test_a_row_is_found_by_its_user_or_its_team(office, alice_tenant, charlie_te
     assert found("no such team") == set()
     assert found(mine.client_user_id) == set()  # a team's own word for a person
     assert found("") == set(User.unscoped.values_list("pk", flat=True))
+
+
+def test_the_lake_is_shown_by_team_and_data_with_its_runs(
+    office,  # noqa: F811
+    alice_tenant,
+    tmp_path,
+    settings,
+):
+    off = office.get(f"{ADMIN}lake/")
+    settings.LAKE_DIR = str(tmp_path)
+    empty = office.get(f"{ADMIN}lake/")
+    user = make_user(tenant=alice_tenant)
+    at = datetime(2026, 12, 20, tzinfo=UTC)
+    put_samples(user, "caffeine", ("2026-10-03T07:00:00", 0, 95.5))
+    with across_tenants(why="as the job does"):
+        export_lake(at=at)
+
+    full = office.get(f"{ADMIN}lake/")
+
+    assert [page.status_code for page in (off, empty, full)] == [200, 200, 200]
+    assert [page.context["is_on"] for page in (off, empty, full)] == [False, True, True]
+    assert off.context["datasets"] == empty.context["datasets"] == []
+    ((name, row),) = full.context["datasets"]
+    assert (name, row.team, row.environment) == (
+        "Samples",
+        alice_tenant.team.name,
+        "sandbox",
+    )
+    assert (row.first_month, row.files, row.rows) == (date(2026, 10, 1), 1, 1)
+    assert [run.started_at for run in full.context["runs"]] == [at]
+    assert str(tmp_path) in full.content.decode()

@@ -74,6 +74,7 @@ def show_erasure_receipt(request: TenantRequest, receipt_id: str) -> HttpRespons
         removed=sorted(data["removed_rows"].items()),
         total=sum(data["removed_rows"].values()),
         kept=sorted(data["kept"].items()),
+        lake=data.get("copies", {}).get("lake"),
         is_whole=is_valid_signature(found.document.encode(), signature),
         is_own_signature=is_signed_with_installation_key(signature),
         section="audit",

@@ -170,7 +170,7 @@ def test_doctor_goes_on_without_a_database(capsys):
     assert ended.value.code == 1
     assert lines[0].startswith("FAILED  database ")
     assert "DATABASE_URL" in lines[1]
-    assert sum("needs the database" in line for line in lines) == 15
+    assert sum("needs the database" in line for line in lines) == 16
     assert any(line.startswith("ok      secret_key") for line in lines)
 
 

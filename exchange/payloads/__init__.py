@@ -1,0 +1,1 @@
+"""Shapes of what is handed out in files."""

@@ -1,0 +1,1 @@
+"""Files of the lake: their columns, names, rows and how they are written."""
