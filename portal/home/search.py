@@ -44,7 +44,7 @@ class Group:
 
     key: str
     title: str
-    options: list[Option]
+    options: tuple[Option, ...]
     is_last: bool = False
 
 
@@ -75,7 +75,7 @@ def search_everything(request: TenantRequest, text: str) -> Found:
             Group(
                 kind.key,
                 kind.title,
-                [Option(h.words, kind.icon, h.url, h.detail) for h in found],
+                tuple(Option(h.words, kind.icon, h.url, h.detail) for h in found),
                 kind.is_last,
             )
             for kind, found in hits.items()
@@ -96,7 +96,7 @@ def list_recently_opened(request: TenantRequest) -> list[Group]:
         ids = [record for subject, record in opened if subject == kind.subject]
         for hit in kind.reopen(request, ids) if kind.reopen and ids else ():
             lines[hit.record] = Option(hit.words, kind.icon, hit.url, hit.detail)
-    options = [lines[str(each)] for _subject, each in opened if str(each) in lines]
+    options = tuple(lines[str(each)] for _subject, each in opened if str(each) in lines)
     return [Group("recent", _("Recently opened"), options)] if options else []
 
 
@@ -109,8 +109,8 @@ def list_overview_actions(request: TenantRequest) -> list[Option]:
 def list_palette_commands(request: TenantRequest) -> list[Group]:
     """List pages, actions and other places that are open to the member."""
     allowed = _allowed(request)
-    pages = [_option(request, place) for place in allowed if not place.is_action]
-    actions = [_option(request, place) for place in allowed if place.is_action]
+    pages = tuple(_option(request, place) for place in allowed if not place.is_action)
+    actions = tuple(_option(request, place) for place in allowed if place.is_action)
     groups = [
         Group("goto", _("Go to"), pages),
         Group("actions", _("Actions"), actions),
@@ -123,7 +123,11 @@ def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
     """Return the lines whose words hold `text`, in any case; for who has no script."""
     lower_text = text.strip().lower()
     kept = [
-        Group(g.key, g.title, [o for o in g.options if lower_text in o.words.lower()])
+        Group(
+            g.key,
+            g.title,
+            tuple(o for o in g.options if lower_text in o.words.lower()),
+        )
         for g in groups
     ]
     return [group for group in kept if group.options]
@@ -161,11 +165,11 @@ def _option(request: TenantRequest, destination: Destination) -> Option:
     url = page_url(request, destination.path_name)
     if destination.query:
         url += f"?{destination.query}"
-    return Option(destination.words, destination.icon, url)
+    return Option(str(destination.words), destination.icon, url)
 
 
-def _places(request: TenantRequest) -> list[Option]:
-    return [
+def _places(request: TenantRequest) -> tuple[Option, ...]:
+    return tuple(
         Option(
             f"{place.team.name}, {place.get_environment_display()}",
             "updown",
@@ -179,4 +183,4 @@ def _places(request: TenantRequest) -> list[Option]:
         )
         for place in request.places
         if place.pk != request.tenant.pk
-    ]
+    )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 
 from portal.home.navigation import build_sidebar, count_navigation_badges
 from portal.home.search import list_palette_commands
@@ -37,6 +40,19 @@ class Shell:
     def commands(self) -> list[Group]:
         """What the palette lists before anything is typed."""
         return list_palette_commands(self._request)
+
+    @property
+    def drawn_commands(self) -> SafeString:
+        """The same as HTML, drawn once for all who have the same."""
+        return _draw_commands(tuple(self.commands))
+
+
+@lru_cache(maxsize=256)
+def _draw_commands(groups: tuple[Group, ...]) -> SafeString:
+    parts = ({"group": each, "prefix": "pc"} for each in groups)
+    return SafeString(
+        "".join(render_to_string("portal/_palette_group.html", part) for part in parts)
+    )
 
 
 def team_shell_context(request: HttpRequest) -> dict[str, Shell]:

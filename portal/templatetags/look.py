@@ -49,18 +49,18 @@ _NOTICE_ICONS = {"warn": "alert", "bad": "alert", "rev": "eye"}
 @register.simple_tag(name="icon")
 def render_icon(name: str, size: int = 16, label: str = "") -> SafeString:
     """Draw an icon of the sprite; `label` where it stands alone and means something."""
-    return _draw_icon(name, size, str(label), static("img/icons.svg"))
+    return _draw_icon(name, size, str(label))
 
 
 @lru_cache(maxsize=1024)
-def _draw_icon(name: str, size: int, label: str, sprite: str) -> SafeString:
+def _draw_icon(name: str, size: int, label: str) -> SafeString:
     return format_html(
         '<svg class="icon{}" {}><use href="{}#i-{}"/></svg>',
         {12: " icon--12", 20: " icon--20"}.get(size, ""),
         format_html('role="img" aria-label="{}"', label)
         if label
         else format_html('aria-hidden="{}"', "true"),
-        sprite,
+        static("img/icons.svg"),
         name,
     )
 
@@ -76,6 +76,11 @@ def render_status_pill(value: str, says: str = "") -> SafeString:
 
     `says` is for a place where the status's own words would say too little.
     """
+    return _draw_pill(value, str(says), get_language())
+
+
+@lru_cache(maxsize=1024)
+def _draw_pill(value: str, says: str, _language: str | None) -> SafeString:
     family, glyph, text = find_status_pill(value)
     return format_html(
         '<span class="pill pill--{}">{}{}</span>',
@@ -128,6 +133,11 @@ def render_full_id(value: object) -> SafeString:
 @register.simple_tag(name="source_badge")
 def render_source_badge(name: str, slug: str, large: bool = False) -> SafeString:
     """Return the two-letter monogram of a source, in a hue of its own."""
+    return _draw_badge(str(name), slug, large=large)
+
+
+@lru_cache(maxsize=1024)
+def _draw_badge(name: str, slug: str, *, large: bool) -> SafeString:
     letters = [part[0] for part in name.split() if part[0].isalnum()]
     text = "".join(letters[:2]) if len(letters) > 1 else name[:2]
     return format_html(
@@ -446,12 +456,12 @@ def render_relative_time(
         text = _format_age(age, in_sentence=in_sentence)
     else:
         text = f"{format_day(value)}, {here:%H:%M %Z}"
-    return format_html(
-        '<time{} datetime="{}" title="{}">{}</time>',
-        SafeString(' class="ago"') if is_recent else "",  # on paper the title is shown
-        value.astimezone(UTC).isoformat(timespec="seconds"),
-        f"{here:%Y-%m-%d %H:%M:%S %Z}",
-        text,
+    # Not by format_html: of four parts the text alone may hold what HTML would read.
+    shown = ' class="ago"' if is_recent else ""  # on paper the title is shown
+    at = value.astimezone(UTC).isoformat(timespec="seconds")
+    return SafeString(
+        f'<time{shown} datetime="{at}" title="{here:%Y-%m-%d %H:%M:%S %Z}">'
+        f"{escape(text)}</time>"
     )
 
 
