@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Fewer are looked for at the beginning alone: they would fit too many.
 LEAST_OF_PART = 3
+_ASCII_LETTERS = re.compile("[A-Za-z]+")
 # The user_id as text, of which people paste a part.
 _WITHOUT_HYPHENS = Replace(
     Cast("uuid", TextField()), Value("-"), Value(""), output_field=TextField()
@@ -95,9 +96,20 @@ def matches_part_of_id(text: str) -> Q:
         return Q()
     before = "%" if len(text) >= LEAST_OF_PART else ""
     condition = Q(ILike(F("client_user_id"), f"{before}{escape_like_wildcards(text)}%"))
+    if without_case := _find_part_without_case(text):
+        condition = Q(Contains(F("client_user_id"), without_case)) & condition
     if part := spell_part_of_id(text):
         condition |= Q(Contains(_WITHOUT_HYPHENS, part.lower()))
     return condition
+
+
+def _find_part_without_case(text: str) -> str:
+    """Return the longest run of digits and signs; empty for letters beyond ASCII.
+
+    It is compared as it stands, in half of the time, and few IDs have it.
+    """
+    parts = _ASCII_LETTERS.split(text) if text.isascii() else [""]
+    return max(parts, key=len)
 
 
 def _matches_zone(region: str) -> Q:

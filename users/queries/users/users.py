@@ -14,6 +14,7 @@ from django.db.models import Count, Exists, OuterRef
 from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
+from portal.lib.database import rows
 from portal.lib.database.instances import Columns, keep_related
 from portal.lib.database.prepared import PreparedStatement
 from portal.lib.database.sorting import SORTED_UP_TO, build_order
@@ -28,7 +29,7 @@ from users.queries.sources.sources import (
     list_live_user_connections,
 )
 from users.queries.users.filters import find_matching_users
-from users.queries.users.last_data import LAST_DATA_SORTS, filter_users_by_last_data
+from users.queries.users.last_data import LAST_DATA_SORTS, find_users_by_last_data
 from users.queries.users.one_user import USER_COLUMNS, USER_WIDTH, UserRow
 from users.states import Silence
 
@@ -278,11 +279,14 @@ def count_users_by_connection_status(*, tenant: Tenant, status: str) -> int:
 
     The number that the users list gives for the same filter.
     """
-    has_source = Exists(
-        filter_live_connections(tenant, "", status).filter(user=OuterRef("pk"))
+    # Of live users only: deleting one ends the connections.
+    [(number,)] = rows.fetch_rows(
+        "SELECT count(*) FROM (SELECT DISTINCT user_id FROM users_connection"
+        " WHERE tenant_id = %s AND status = %s AND disconnected_at IS NULL"
+        " LIMIT %s) connected",
+        [tenant.pk, status, COUNTED_UP_TO + 1],
     )
-    users = User.objects.for_tenant(tenant).live().filter(has_source)
-    return int(users.order_by()[: COUNTED_UP_TO + 1].count())
+    return int(number)
 
 
 def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
@@ -315,18 +319,20 @@ def _page_by_last_data(
     limit: int,
 ) -> UserPage:
     order = _order(_NEWEST_FIRST if sort in LAST_DATA_SORTS else sort)
-    keys = list(
-        users.order_by(*order).values_list("id", flat=True)[: COUNTED_UP_TO + 1]
-    )
-    is_whole = len(keys) <= COUNTED_UP_TO
-    fitting = filter_users_by_last_data(
-        tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
+    found = find_users_by_last_data(
+        tenant=tenant,
+        users=users.order_by(*order),
+        at_most=COUNTED_UP_TO,
+        last_data=last_data,
+        sort=sort,
+        offset=offset,
+        limit=limit,
     )
     return _load_page(
         tenant,
-        fitting[offset : offset + limit],
-        total=len(fitting),
-        among=None if is_whole else COUNTED_UP_TO,
+        found.keys,
+        total=found.total,
+        among=None if found.is_whole else COUNTED_UP_TO,
     )
 
 
@@ -340,15 +346,18 @@ def _page_of_newest(
     limit: int,
 ) -> UserPage:
     newest = users.order_by(*_order(_NEWEST_FIRST))
-    keys = list(newest.values_list("id", flat=True)[: SORTED_UP_TO + 1])
-    is_whole = len(keys) <= SORTED_UP_TO
-    keys = (
-        filter_users_by_last_data(
-            tenant=tenant, user_ids=keys[:SORTED_UP_TO], last_data=last_data, sort=""
+    if last_data:
+        keys, _total, is_whole = find_users_by_last_data(
+            tenant=tenant,
+            users=newest,
+            at_most=SORTED_UP_TO,
+            last_data=last_data,
+            limit=SORTED_UP_TO,
         )
-        if last_data
-        else keys[:SORTED_UP_TO]
-    )
+    else:
+        keys = list(newest.values_list("id", flat=True)[: SORTED_UP_TO + 1])
+        is_whole = len(keys) <= SORTED_UP_TO
+        del keys[SORTED_UP_TO:]
     if sort in SORTS and sort.removeprefix("-") != _COUNTED:
         live: QuerySet[User, Any] = User.objects.for_tenant(tenant).live()
         found = live.filter(id__in=keys).order_by(
