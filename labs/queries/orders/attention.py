@@ -16,6 +16,7 @@ from portal.lib.database import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from uuid import UUID
 
     from django.db.models import QuerySet
 
@@ -33,8 +34,9 @@ STUCK_AFTER = timedelta(hours=1)
 def list_parts_needing_attention(tenant: Tenant) -> list[OrderQuerySet]:
     """Return orders needing attention, in parts that each have an index.
 
-    An order may be in several. The statement of count_orders_needing_attention has the
-    same conditions. Source: Ours (design guide, Orders).
+    An order may be in several. The statements of count_orders_needing_attention and
+    list_ids_needing_attention have the same conditions. Source: Ours (design guide,
+    Orders).
     """
     now = timezone.now()
     lately = Q(updated_at__gte=now - LATELY)
@@ -72,17 +74,30 @@ def count_orders_needing_attention(
 
     By hand: every page asks, and making the statement took longer than running it.
     """
+    inputs = {**_build_inputs(tenant), "most": up_to + 1}
+    count = _COUNT if tenant.is_sandbox else _COUNT_IN_PRODUCTION
+    [(number,)] = rows.fetch_rows(count, inputs)
+    return min(int(number), up_to + 1)
+
+
+def list_ids_needing_attention(*, tenant: Tenant, limit: int) -> list[UUID]:
+    """List IDs of orders needing attention: unacknowledged first, then last changed.
+
+    One query, by hand as the count is.
+    """
+    inputs = {**_build_inputs(tenant), "most": limit}
+    listed = _LIST if tenant.is_sandbox else _LIST_IN_PRODUCTION
+    return [key for (key,) in rows.fetch_rows(listed, inputs)]
+
+
+def _build_inputs(tenant: Tenant) -> dict[str, object]:
     now = timezone.now()
-    inputs = {
+    return {
         "tenant": tenant.pk,
-        "most": up_to + 1,
         "lately": now - LATELY,
         "today": now.date(),
         "stuck": now - STUCK_AFTER,
     }
-    count = _COUNT if tenant.is_sandbox else _COUNT_IN_PRODUCTION
-    [(number,)] = rows.fetch_rows(count, inputs)
-    return min(int(number), up_to + 1)
 
 
 def _write_literals(statuses: Iterable[str]) -> str:
@@ -91,23 +106,39 @@ def _write_literals(statuses: Iterable[str]) -> str:
 
 
 def _write_count(*parts: str) -> str:
-    counted = " UNION ".join(f"({_PART} AND {part} LIMIT %(most)s)" for part in parts)
+    counted = " UNION ".join(
+        f"(SELECT id {_FROM} AND {part} LIMIT %(most)s)" for part in parts
+    )
     return f"SELECT count(*) FROM ({counted}) needing"  # noqa: S608 - it is all ours
 
 
-_PART = """
-    SELECT id FROM labs_order placed WHERE tenant_id = %(tenant)s AND moved_from = ''
+def _write_list(*parts: str) -> str:
+    # The first of each part, so that no more are put together and sorted.
+    order = "ORDER BY is_waiting DESC, updated_at DESC, id LIMIT %(most)s"
+    listed = " UNION ".join(
+        f"(SELECT id, updated_at, {_IS_WAITING} AS is_waiting {_FROM} AND {part}"
+        f" {order})"
+        for part in parts
+    )
+    return f"SELECT id FROM ({listed}) needing {order}"  # noqa: S608 - it is all ours
+
+
+_FROM = """
+    FROM labs_order placed WHERE tenant_id = %(tenant)s AND moved_from = ''
     AND NOT EXISTS (SELECT FROM users_user
         WHERE users_user.id = placed.user_id AND deleted_at IS NOT NULL)
 """
+_IS_WAITING = (
+    "id IN (SELECT order_id FROM labs_criticalalert"
+    " WHERE tenant_id = %(tenant)s AND acknowledged_at IS NULL)"
+)
 _PARTS = (
     f"status IN ({_write_literals(HELD_UP)})",
     f"status IN ({_write_literals(ENDED_BADLY)}) AND updated_at >= %(lately)s"
     " AND NOT EXISTS (SELECT FROM labs_order other WHERE tenant_id = %(tenant)s"
     " AND other.parent_id = placed.id"
     f" AND NOT starts_with(other.status, '{OrderTopLevelStatus.CANCELLED}.'))",
-    "id IN (SELECT order_id FROM labs_criticalalert"
-    " WHERE tenant_id = %(tenant)s AND acknowledged_at IS NULL)",
+    _IS_WAITING,
     f"status IN ({_write_literals(AT_LAB)}) AND worst_case_due_by < %(today)s",
 )
 _STUCK = (
@@ -116,3 +147,5 @@ _STUCK = (
 )
 _COUNT = _write_count(*_PARTS)
 _COUNT_IN_PRODUCTION = _write_count(*_PARTS, _STUCK)
+_LIST = _write_list(*_PARTS)
+_LIST_IN_PRODUCTION = _write_list(*_PARTS, _STUCK)

@@ -19,6 +19,7 @@ from labs.queries.catalogue import find_lab_by_slug
 from labs.queries.orders.attention import (
     COUNTED_UP_TO,
     count_orders_needing_attention,
+    list_ids_needing_attention,
     list_parts_needing_attention,
     unacknowledged_alerts,
 )
@@ -27,7 +28,6 @@ from labs.queries.orders.order_sorts import (
     list_few_ids,
     list_ids_by_index,
     list_ids_of_newest,
-    sort_keys,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, WorkState, get_order_stage
@@ -201,17 +201,9 @@ def list_orders_by_id(*, tenant: Tenant, ids: Sequence[UUID]) -> list[Order]:
 def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
     """List orders needing attention: unacknowledged first, then last changed.
 
-    At most three queries.
+    At most two queries.
     """
-    critical = Q(pk__in=unacknowledged_alerts(tenant).values("order_id"))
-    ids: list[UUID] = []
-    for which in (critical, ~critical):
-        if len(ids) < limit:
-            keys = sort_keys(
-                [part.filter(which) for part in list_parts_needing_attention(tenant)]
-            )
-            newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
-            ids += [key for _, key in newest]
+    ids = list_ids_needing_attention(tenant=tenant, limit=limit)
     return _load_listed_orders(tenant, ids, with_patients=False)
 
 

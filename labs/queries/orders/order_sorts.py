@@ -83,9 +83,7 @@ def list_ids_of_newest(
     return list(found.values_list("id", flat=True)[offset : offset + limit])
 
 
-def sort_keys(
-    parts: list[OrderQuerySet], at: str = "updated_at"
-) -> QuerySet[Order, Any]:
+def sort_keys(parts: list[OrderQuerySet], at: str) -> QuerySet[Order, Any]:
     """Return time and key of each order of the parts once, unordered."""
     first, *others = (part.order_by().values_list(at, "id") for part in parts)
     return first.union(*others) if others else first
