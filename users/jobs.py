@@ -109,6 +109,7 @@ def store_demo_source_data(*, tenant_pk: int, **inputs: Any) -> None:
         user_uuid=UUID(inputs["user_id"]),
         provider=inputs["provider"],
         quiet_days=inputs["quiet_days"],
+        earlier_days=inputs.get("earlier_days", 0),
     )
 
 

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """A fictional user of the demo data, whose sources have sent nothing for a while.
+    """A fictional user of the demo data.
 
-    That while is `quiet_days`, mostly none.
+    The sources have sent nothing for `quiet_days`, mostly none; of some users there
+    are `earlier_days` more, for what pages compare with.
     """
 
     user_uuid: UUID
@@ -32,6 +33,7 @@ class DemoPerson:
     time_zone: str | None
     birth_date: date | None
     quiet_days: int = 0
+    earlier_days: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ FAILING_TEAM = "demo"
 # The same reports that the parser's tests read; their people are fictional.
 REPORTS = Path(__file__).with_name("reports")
 ACTOR = Actor.system("demo")
+# With those that each source has, a month and the time that it is compared with.
+EARLIER_DAYS = 92
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,8 @@ class DemoUser:
     """One user to load: the customer's id, sources, fallbacks, names of reports.
 
     Those in `to_review` wait for a clinician, where the team has them reviewed. The
-    sources have sent nothing for `quiet_days`.
+    sources have sent nothing for `quiet_days`, and what pages compare with for
+    `earlier_days` more than of others.
     """
 
     client_user_id: str
@@ -79,6 +82,7 @@ class DemoUser:
     born: date | None = None
     reports: tuple[str, ...] = ()
     quiet_days: int = 0
+    earlier_days: int = 0
     to_review: tuple[str, ...] = ()
 
 
@@ -92,6 +96,7 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 "Europe/Lisbon",
                 date(1979, 4, 12),  # as printed on the reports
                 ("metabolic-panel.pdf", "blood-count.pdf"),
+                earlier_days=EARLIER_DAYS,
             ),
             DemoUser("mbr_20419", ("fitbit",), "America/New_York"),
             # Held: another user's file, with another birth date.
@@ -101,6 +106,7 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
                 "America/Phoenix",
                 date(1961, 11, 2),
                 ("metabolic-panel.pdf",),
+                earlier_days=EARLIER_DAYS,
             ),
             # Thirty values, among them a lost decimal point and a wrong unit.
             DemoUser(
@@ -272,6 +278,7 @@ def create_demo_users(
                     time_zone=person.time_zone,
                     birth_date=person.born,
                     quiet_days=person.quiet_days,
+                    earlier_days=person.earlier_days,
                 )
             )
     scene = DemoScene(tenant=tenant, actor=ACTOR, people=tuple(found))

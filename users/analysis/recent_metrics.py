@@ -70,9 +70,10 @@ class MetricSpan:
     """A metric over the days of a span that ends with `end`, beside USUAL_DAYS before.
 
     `days` has one value a day, None without one. `now` is the span in one number.
-    `usual` is the same of the days before (a count of as many days as the span has),
-    `low` and `high` are their 10th and 90th percentile; all None where fewer than
-    FEWEST_USUAL_DAYS of them have a value.
+    `usual` is the same of the days before (a count of as many days as the span has, by
+    the days since the source's first), `low` and `high` are their 10th and 90th
+    percentile; all None where fewer than FEWEST_USUAL_DAYS of them have a value. A
+    count is usual after so many days of the source, with or without a value.
     """
 
     metric: Metric
@@ -117,6 +118,9 @@ def read_recent_metrics(
         [*map(list, paths), user.tenant_id, user.pk, kinds, first, end],
     )
     column = {path: index for index, path in enumerate(paths, start=3)}
+    began: dict[str, date] = {}
+    for _kind, provider, day, *_values in found:
+        began[provider] = min(day, began.get(provider, day))
     spans: dict[str, MetricSpan] = {}
     for metric in METRICS:
         by_source: dict[str, dict[date, float]] = defaultdict(dict)
@@ -129,15 +133,19 @@ def read_recent_metrics(
                 values[row[2]] = values.get(row[2], 0) + value
             else:
                 values[row[2]] = max(value, values.get(row[2], value))
-        if span := _build_span(metric, by_source, first, end):
+        if span := _build_span(metric, by_source, began, first, end):
             spans[metric.key] = span
-    if span := _build_span(GLUCOSE, dict(glucose or {}), first, end):
+    if span := _build_span(GLUCOSE, dict(glucose or {}), {}, first, end):
         spans[GLUCOSE.key] = span
     return spans
 
 
 def _build_span(
-    metric: Metric, by_source: dict[str, dict[date, float]], first: date, end: date
+    metric: Metric,
+    by_source: dict[str, dict[date, float]],
+    began: Mapping[str, date],
+    first: date,
+    end: date,
 ) -> MetricSpan | None:
     calendar = [
         first + timedelta(days=number) for number in range((end - first).days + 1)
@@ -156,15 +164,16 @@ def _build_span(
     if not present:
         return None
     before = [values[day] for day in calendar[:USUAL_DAYS] if day in values]
-    is_usual = len(before) >= FEWEST_USUAL_DAYS
-    low, high = _percentiles(before) if is_usual else (None, None)
+    observed = (shown[0] - max(first, began.get(provider, first))).days
+    is_range_usual = len(before) >= FEWEST_USUAL_DAYS
+    low, high = _percentiles(before) if is_range_usual else (None, None)
     return MetricSpan(
         metric=metric,
         provider=provider,
         end=end,
         days=days,
         now=_reduce(metric, present),
-        usual=_reduce_usual(metric, before, len(shown)) if is_usual else None,
+        usual=_find_usual(metric, before, observed, len(shown)),
         low=low,
         high=high,
     )
@@ -180,10 +189,15 @@ def _reduce(metric: Metric, values: Sequence[float]) -> float:
             return fmean(values)
 
 
-def _reduce_usual(metric: Metric, values: Sequence[float], days: int) -> float:
+def _find_usual(
+    metric: Metric, values: Sequence[float], observed: int, days: int
+) -> float | None:
+    """Return what is usual by the values of `observed` days; None if too few."""
     if metric.reduction is Reduction.COUNT:
-        return sum(values) * days / USUAL_DAYS
-    return fmean(values)
+        if not values or observed < FEWEST_USUAL_DAYS:
+            return None
+        return sum(values) * days / observed
+    return fmean(values) if len(values) >= FEWEST_USUAL_DAYS else None
 
 
 def _percentiles(values: Sequence[float]) -> tuple[float, float]:

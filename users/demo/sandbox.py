@@ -73,18 +73,25 @@ def load_demo_sources(scene: DemoScene) -> None:
                     user_id=str(user.uuid),
                     provider=source,
                     quiet_days=person.quiet_days,
+                    earlier_days=person.earlier_days,
                 )
 
 
 @transaction.atomic  # what a source sent is either not there or whole
 def load_demo_source(
-    *, tenant: Tenant, actor: Actor, user_uuid: UUID, provider: str, quiet_days: int
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    user_uuid: UUID,
+    provider: str,
+    quiet_days: int,
+    earlier_days: int = 0,
 ) -> bool:
     """Store a demo source's data up to `quiet_days` ago; return whether it did.
 
-    Repeating it brings what has happened since and changes nothing else. All arrives as
-    the source would have sent it: over the day, not in the moment of loading. Source:
-    as load_demo_sources.
+    It begins as add_demo_source_data says. Repeating it brings what has happened since
+    and changes nothing else. All arrives as the source would have sent it: over the
+    day, not in the moment of loading. Source: as load_demo_sources.
     """
     live = Connection.objects.for_tenant(tenant).live()
     connection = (
@@ -105,6 +112,7 @@ def load_demo_source(
             provider=provider,
             resources=_made_up(provider),
             until=until,
+            earlier_days=earlier_days,
         )
     _spread_arrivals(user, provider, since=last_data_at, now=now)
     update_usual_data_intervals(tenant=tenant, user_key=user.pk)

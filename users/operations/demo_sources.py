@@ -51,6 +51,8 @@ DEMO_SOURCES: dict[str, tuple[str, ...]] = {
 }
 DEMO_DAYS = 30
 DEMO_TTL = timedelta(days=7)
+# What a user's page compares with the weeks before.
+COMPARED = frozenset({"sleep", "activity", "workouts", "body", "glucose"})
 # What a call takes at most (contract 5.4), so that made-up data comes as real data can.
 _BATCH = 10_000
 _WORN = {
@@ -102,12 +104,13 @@ def add_demo_source_data(
     provider: str,
     resources: Sequence[str],
     until: datetime | None = None,
+    earlier_days: int = 0,
 ) -> Connection:
     """Connect a demo source if needed, and store its data up to `until`.
 
-    The first time that is a past of DEMO_DAYS, told of once for each resource; later
-    what came since, told of as it always is. Raises: provider_unknown; not_found.
-    Source: Contract 3.5.
+    The first time that is a past of DEMO_DAYS, of what COMPARED names `earlier_days`
+    more, told of once for each resource; later what came since, told of as it always
+    is. Raises: provider_unknown; not_found. Source: Contract 3.5; Ours: the more.
     """
     now = until or timezone.now()
     person = make_demo_person(
@@ -121,17 +124,23 @@ def add_demo_source_data(
     if newest := None if is_first else _newest(user, provider):
         # The sums of a day that was not over have moved since.
         since = max(since, newest.astimezone(person.zone).date())
-    made = make_demo_source_data(
-        person=person, provider=provider, resources=resources, since=since, now=now
-    )
-    _store(user, actor, provider, made, is_history=is_first)
+    earliest = since - timedelta(days=earlier_days if is_first else 0)
+    compared = [each for each in resources if each in COMPARED]
+    others = [each for each in resources if each not in COMPARED]
+    # Workouts come before their streams.
+    for first, some in ((earliest, compared), (since, others)):
+        made = make_demo_source_data(
+            person=person, provider=provider, resources=some, since=first, now=now
+        )
+        _store(user, actor, provider, made, is_history=is_first)
     if is_first:
         for resource in resources:
+            first = earliest if resource in COMPARED else since
             record_completed_backfill(
                 connection=connection,
                 actor=actor,
                 resource=resource,
-                range_start=find_day_start(since, person.zone),
+                range_start=find_day_start(first, person.zone),
                 range_end=now,
             )
     return connection

@@ -13,7 +13,7 @@ from tests.outbox import emitted_types
 from tests.users.holdings import stored_rows
 from users import jobs
 from users.demo.sandbox import LOAD_JOB, load_demo_source, load_demo_sources
-from users.models import Arrival, Connection, Summary
+from users.models import Arrival, Connection, Summary, Supply
 from users.operations import demo_sources
 from users.operations.sources.sources import disconnect_source
 from users.operations.users.users import delete_user
@@ -52,6 +52,7 @@ def load(scene, person, provider):
         user_uuid=person.user_uuid,
         provider=provider,
         quiet_days=person.quiet_days,
+        earlier_days=person.earlier_days,
     )
 
 
@@ -132,6 +133,34 @@ def test_the_past_is_told_of_once_and_the_last_day_as_news(scene):
         "historical.data.glucose.created",
         "daily.data.glucose.created",
     ]
+
+
+def test_what_pages_compare_reaches_further_back_once(scene, time_machine):
+    load_demo_sources(scene)
+    person = replace(scene.people[0], earlier_days=20)
+    load(scene, person, "health_connect")
+    load(scene, person, "dexcom_v3")
+
+    kept = Summary.objects.for_tenant(scene.tenant)
+    first = {
+        kind: str(kept.filter(kind=kind).earliest("calendar_date").calendar_date)
+        for kind in ("activity", "sleep_cycle")
+    }
+    assert first["activity"] == "2026-02-04"  # 4 days, of the day before, and 20
+    assert first["sleep_cycle"] >= "2026-02-24"
+    supplies = Supply.objects.for_tenant(scene.tenant).filter(resource="glucose")
+    assert set(supplies.values_list("provider", "oldest_data")) == {
+        (provider, datetime(2026, 2, 4, tzinfo=UTC))
+        for provider in ("dexcom_v3", "health_connect")
+    }
+    told = emitted_types(scene.tenant)
+    assert told.count("historical.data.glucose.created") == 2
+    time_machine.move_to(NOON + timedelta(days=2), tick=False)
+    load(scene, person, "health_connect")
+    assert (
+        str(kept.filter(kind="activity").earliest("calendar_date").calendar_date)
+        == first["activity"]
+    )
 
 
 def test_loading_again_the_same_moment_changes_nothing(scene):

@@ -75,7 +75,11 @@ def test_a_card_says_what_changed_against_the_person_s_own_weeks(
                 "time_start": f"{ago(days)}T{hour}:00:00+00:00",
                 "time_end": f"{ago(days)}T{hour}:30:00+00:00",
             }
-            for days, hour in ((3, "07"), (3, "18"), (5, "07"))
+            for days, hour in (
+                *((3, "07"), (3, "18"), (5, "07")),
+                # 8 in the 40 days since the first night.
+                *((days, "07") for days in range(33, 70, 5)),
+            )
         ),
     )
     before = AuditEntry.objects.for_tenant(alice_tenant).count()
@@ -91,7 +95,7 @@ def test_a_card_says_what_changed_against_the_person_s_own_weeks(
         "Activity": ("9,000", "steps a day", "", "", ""),
         "Heart": ("52", "bpm resting", "=", "As usual", "52"),
         "Body": ("70.2", "kg", "", "", ""),
-        "Workouts": ("3", "in 31 days", "", "", ""),
+        "Workouts": ("3", "in 31 days", "↓", "3 fewer", "6"),
     }
     assert {card.source.slug for card in cards.values()} == {"oura"}
     assert cards["Sleep"].below == [
