@@ -75,8 +75,8 @@ class Delivery(TenantOwned):
             )
         ]
         indexes = [
-            # The log: newest first, by outcome or by type; the first two have what is
-            # counted of them, the tenant too, which the fence compares.
+            # The log: newest first, by outcome, by type, or what was tried again. They
+            # have what is counted of them, the tenant too, which the fence compares.
             models.Index(
                 fields=["endpoint", "-created_at", "-id"],
                 include=("tenant", "status", "attempts"),
@@ -89,12 +89,14 @@ class Delivery(TenantOwned):
             ),
             models.Index(
                 fields=["endpoint", "event_type", "-created_at", "-id"],
-                name="delivery_of_type",
+                include=("tenant",),
+                name="delivery_with_type",
             ),
             models.Index(
                 fields=["endpoint", "-created_at", "-id"],
+                include=("tenant", "attempts"),
                 condition=models.Q(attempts__gt=1),
-                name="delivery_retried",
+                name="delivery_tried_again",
             ),
             models.Index(
                 fields=["endpoint", "lane", "due_at"],
