@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, LiteralString
 
 import pytest
-from django.db import ProgrammingError, connection, transaction
+from django.db import DataError, ProgrammingError, connection, transaction
 from django.utils import timezone
 from psycopg import sql
 from psycopg.errors import InsufficientPrivilege
@@ -166,6 +166,12 @@ def test_a_row_of_another_tenant_is_not_written(alice_tenant, charlie_tenant):
     assert entries.count() == before
 
 
+def read_and_fail(tenant: Tenant, user: int) -> None:
+    with acting_for(tenant):
+        assert rows("SELECT assay_is_user_of_tenant(%s)", user) == [(True,)]
+        rows("SELECT 1 / 0")
+
+
 @pytest.mark.django_db
 def test_samples_belong_to_the_tenant_of_their_user(alice_tenant, charlie_tenant):
     mine, more, theirs = (
@@ -200,6 +206,14 @@ def test_samples_belong_to_the_tenant_of_their_user(alice_tenant, charlie_tenant
             with no_tenant_named(), refused("no tenant is named"):
                 on(users, table)
             assert on(users, table) == [(mine,), (more,), (theirs,)]
+
+    # Nor does work for another that fails within a transaction leave its user noted.
+    for table in FENCED_BY_USER:
+        users = "SELECT user_id FROM {} ORDER BY user_id"
+        with acting_for(alice_tenant):
+            with pytest.raises(DataError), transaction.atomic():
+                read_and_fail(charlie_tenant, theirs)
+            assert on(users, table) == [(mine,), (more,)], table
 
 
 @pytest.mark.django_db
