@@ -134,9 +134,10 @@ ENGLISH_PREFIXES = (
 MIDDLEWARE = [
     "portal.lib.web.proxies.TrustedProxyMiddleware",
     "portal.lib.web.request_ids.RequestIdMiddleware",
-    "portal.http.https.HttpsCallMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "portal.http.headers.SecurityHeadersMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "portal.http.https.HttpsCallMiddleware",
     "portal.http.middleware.WhiteNoiseMiddleware",
     "portal.http.middleware.CSPMiddleware",
     "portal.http.middleware.BrowserLanguageMiddleware",
@@ -146,7 +147,6 @@ MIDDLEWARE = [
     "portal.http.middleware.AuthenticationMiddleware",
     "portal.http.middleware.MemberLanguageMiddleware",
     "portal.http.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.http.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # allauth insists on this spelling
     "portal.http.middleware.TenantMiddleware",
@@ -549,8 +549,8 @@ CSRF_COOKIE_NAME = f"{'__Host-' if HTTPS else ''}csrftoken"
 SECURE_SSL_REDIRECT: bool = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
 # A redirect to https leads to the public address, whatever host was called.
 SECURE_SSL_HOST = urlsplit(PUBLIC_URL).netloc
-# Probes and scrapes of the process come over plain HTTP, by address.
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+# Calls of the API are refused instead (portal.http.https), and probes are answered.
+SECURE_REDIRECT_EXEMPT = [f"^{prefix.lstrip('/')}" for prefix in API_PREFIXES]
 # Seconds; browsers then refuse plain HTTP for this long.
 SECURE_HSTS_SECONDS: int = env.int(
     "SECURE_HSTS_SECONDS",

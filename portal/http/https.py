@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -15,9 +14,12 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponseBase
 
+# Probes and scrapes of the process come over plain http, by address.
+_PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+
 
 class HttpsCallMiddleware:
-    """Refuse what Django's SecurityMiddleware, which is next, would redirect.
+    """Refuse calls that SECURE_REDIRECT_EXEMPT keeps Django from redirecting.
 
     A redirect would hide from callers that their key went unencrypted. Source: OWASP
     ASVS 5.0, 4.1.2: services do not redirect to https.
@@ -26,14 +28,13 @@ class HttpsCallMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
         self.is_required = settings.SECURE_SSL_REDIRECT
-        self.exempt = [re.compile(each) for each in settings.SECURE_REDIRECT_EXEMPT]
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if (
             self.is_required
             and not request.is_secure()
             and is_api_path(request.path_info)
-            and not any(each.search(request.path_info[1:]) for each in self.exempt)
+            and request.path_info not in _PROBES
         ):
             return refuse_call_without_https(request)
         return self.get_response(request)

@@ -19,6 +19,7 @@ from tests.clients import confirm
 from tests.factories.accounts import PASSWORD, make_api_key
 from tests.factories.openid import make_single_sign_on, serve_openid
 from tests.factories.users import make_user
+from tests.portal.http.test_headers import EVERYWHERE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OURS = "https://assay.example"
@@ -239,6 +240,9 @@ def test_the_redirect_to_https_leads_to_the_public_address(settings):
             assert refused.status_code == 403
             assert b"https_required" in refused.content
             assert "Location" not in refused
+            assert {name: refused.get(name) for name in EVERYWHERE} == EVERYWHERE
+    assert Client().get("/metrics").status_code != 403  # a scrape, by address
+    assert Client().get("/metrics/v2/").status_code == 403
 
 
 def test_answers_of_the_api_link_to_us(stranger, alice_tenant):
