@@ -159,9 +159,6 @@ def parse_fhir_time(text: str) -> datetime | None:
             day = date(*[*parts, 1, 1][:3])
             return datetime.combine(day, _NOON, UTC)
         at = datetime.fromisoformat(text)
-    except (ValueError, TypeError):
-        return None
-    try:
         return at.astimezone(UTC) if at.tzinfo else None
-    except OverflowError:  # the first or last day there is
+    except (ValueError, TypeError, OverflowError):  # the last: no year there is
         return None
