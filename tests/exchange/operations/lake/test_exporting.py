@@ -16,10 +16,18 @@ from django.db import connection
 
 from accounts.models import AuditEntry
 from exchange.models import LakeFile, LakeRun
-from exchange.operations.lake.exporting import export_lake, export_lake_if_due
+from exchange.operations.lake.exporting import (
+    export_lake,
+    export_lake_if_due,
+    remove_lake,
+)
+from exchange.operations.lake.verifying import verify_lake_files
 from exchange.payloads.lake import writing
 from exchange.payloads.lake.schema import DATASETS
+from portal.lib.errors import Unavailable
 from portal.lib.tenancy import across_tenants
+from portal.ops.checks import check_lake_place
+from portal.ops.health.lake import check_lake
 from tests.exchange.operations.lake.stored import (
     NOW,
     fill_month,
@@ -203,3 +211,33 @@ def test_a_run_that_is_killed_leaves_the_old_month_whole(
         export_lake(at=NOW)
     assert half not in files_of(lake)
     assert LakeRun.objects.filter(finished_at=None).count() == 1
+
+
+def test_a_bucket_gets_the_same_files(lake, bucket_server, alice_tenant, settings):
+    user = fill_month(alice_tenant, is_packed=True)
+    export_lake(at=NOW)
+    in_folder = files_of(lake)
+    assert {path.stat().st_mode & 0o777 for path in lake.rglob("*.parquet")} == {0o640}
+    remove_lake()
+    settings.LAKE_DIR, settings.LAKE_URL = "", bucket_server.url
+
+    assert export_lake(at=NOW).written == 4
+    assert {name: bucket_server.content(name) for name in bucket_server.names} == (
+        in_folder
+    )
+    assert list(verify_lake_files()) == []
+    bucket_server.keeps_versions = True
+    assert check_lake().state == "warn"
+    bucket_server.keeps_versions = False
+
+    # Away: the run has no end, and the next one goes on with what is left.
+    put_samples(user, "caffeine", ("2026-10-30T07:00:00", 0, 20))
+    bucket_server.failing = "SlowDown"
+    with pytest.raises(Unavailable):
+        export_lake(at=NOW)
+    bucket_server.failing = None
+    assert export_lake_if_due(at=NOW).written == 1
+    assert check_lake().state == "ok"
+    assert check_lake_place() == []
+    settings.LAKE_DIR = str(lake)
+    assert [fault.id for fault in check_lake_place()] == ["portal.E016"]
