@@ -185,6 +185,8 @@ def test_every_environment_variable_named_is_in_the_example():
     # Of one run of a command.
     others |= {"IMPORT_FROM_KEY", "PARITY_KEY", "CONFORMANCE_KEY", "CONFORMANCE_SECRET"}
     others |= {"ORG_ID", "TEAM_ID", "USER_ID", "TEST_ID", "JOB_ID", "ORDER_ID", "KEY"}
+    # Of PostgreSQL's machines.
+    others |= {"PRIMARY", "STANDBY", "FOLLOWS", "PGDATA", "REPLICATION_PASSWORD"}
     unknown = set()
     for name, text in TEXTS.items():
         set_here = re.findall(r"(?:export |\s)([A-Z][A-Z_]{3,})=", text)
