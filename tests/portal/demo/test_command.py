@@ -531,6 +531,7 @@ def test_a_busy_port_and_an_address_that_is_not_ours_are_refused(refusal):
         assert_refusal(code, said, arguments[0])
 
 
+@pytest.mark.long
 def test_a_folder_it_cannot_write_is_refused(demo, tmp_path):
     (tmp_path / "file").touch()
 
@@ -541,6 +542,7 @@ def test_a_folder_it_cannot_write_is_refused(demo, tmp_path):
     assert_refusal(code, said, "VAR_DIR")
 
 
+@pytest.mark.long
 def test_a_bundled_postgres_that_cannot_start_is_refused(demo, tmp_path):
     (tmp_path / "file").touch()
 
@@ -564,6 +566,7 @@ def test_a_postgres_that_does_not_answer_is_refused_without_its_password(
     assert "hidden" not in said
 
 
+@pytest.mark.long
 def test_reset_leaves_a_database_of_ones_own_alone(demo, tmp_path):
     own = f"postgresql://assay@/assay?host={tmp_path}"
 
