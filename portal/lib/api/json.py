@@ -47,6 +47,9 @@ class OrjsonRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
+        if isinstance(renderer_context, dict):
+            # The answer, which DRF has put into what the answer itself holds.
+            renderer_context.pop("response", None)
         return b"" if data is None else dump_json(data)
 
 

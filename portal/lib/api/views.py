@@ -80,6 +80,10 @@ class KeyedAPIView(APIView):
         finally:
             for observe in call_observers:
                 observe(self.request, status, code, started_at)
+            # They would hold each other, and bodies, until garbage is looked for.
+            self.request.parser_context = {}
+            for name in ("response", "head"):
+                vars(self).pop(name, None)
 
     @property
     def default_response_headers(self) -> dict[str, str]:

@@ -43,6 +43,23 @@ from users.api.v2.views.users import (
 )
 
 urlpatterns = [
+    # First, as each path that does not fit costs a call time.
+    mount_api_view(
+        "timeseries/workouts/<workout_id>/stream",
+        WorkoutStreamView,
+        "api-workout-stream",
+    ),
+    mount_api_view(
+        "timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"
+    ),
+    mount_api_view(
+        "timeseries/<user_id>/<resource>", UserSamplesView, "api-timeseries"
+    ),
+    mount_api_view(
+        "timeseries/<user_id>/<resource>/grouped",
+        GroupedSamplesView,
+        "api-timeseries-grouped",
+    ),
     mount_api_view("user", UserListView, "api-users"),
     mount_api_view("user/undo_delete", UndoDeleteUserView, "api-user-undo-delete"),
     mount_api_view(
@@ -91,21 +108,5 @@ urlpatterns = [
     ),
     *summary_endpoints,
     *former_endpoints,
-    mount_api_view(
-        "timeseries/workouts/<workout_id>/stream",
-        WorkoutStreamView,
-        "api-workout-stream",
-    ),
-    mount_api_view(
-        "timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"
-    ),
-    mount_api_view(
-        "timeseries/<user_id>/<resource>", UserSamplesView, "api-timeseries"
-    ),
-    mount_api_view(
-        "timeseries/<user_id>/<resource>/grouped",
-        GroupedSamplesView,
-        "api-timeseries-grouped",
-    ),
     mount_api_view("aggregate/<user_id>/<resource>", AggregateView, "api-aggregate"),
 ]
