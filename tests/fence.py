@@ -17,6 +17,7 @@ from django.db.backends.signals import connection_created
 from psycopg import pq
 
 from portal.lib import tenancy
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.database.tenant_proofs import prove_tenant
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
 _FAILED = pq.TransactionStatus.INERROR
+_NAME = PreparedStatement("name_tenant_in_tests", tenancy._NAME)
 # Of each thread: what its requests and commands, one inside the other, found.
 _running = threading.local()
 _execute = BaseCommand.execute
@@ -100,7 +102,7 @@ def _say(value: str) -> str:
     # Where a transaction has failed its rollback brings back what was.
     if raw and not raw.closed and raw.info.transaction_status != _FAILED:
         proof = prove_tenant(value)
-        return tenancy._text(tenancy._ask(raw, tenancy._NAME, value, proof), 0)
+        return tenancy._text(tenancy._ask(raw, _NAME, value, proof), 0)
     return "" if _found() else tenancy.ALL_TENANTS
 
 

@@ -9,7 +9,7 @@ from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.queries.tenants import find_tenant_of_version
 from portal.lib.api.views import KeyedAPIView
-from portal.lib.budgets import TEAM
+from portal.lib.budgets import AFTER_ANSWER, TEAM
 from portal.lib.tenancy import acting_for_with_version
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ class TenantAPIView(KeyedAPIView):
     @contextmanager
     def enter(self, grant: Any, **path: str) -> Iterator[None]:
         known = self.find_tenant(grant, **path)
-        with acting_for_with_version(known) as version:
+        after_answer = self.request.META.get(AFTER_ANSWER)
+        with acting_for_with_version(known, after_answer=after_answer) as version:
             tenant = find_tenant_of_version(known.pk, version)
             if tenant is None or tenant.team.deleted_at is not None:
                 raise AuthenticationFailed

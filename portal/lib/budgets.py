@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 # Where a view writes the team of its caller, in the WSGI environment.
 TEAM = "portal.team"
+# A list there of what the thread of a request does once that is answered.
+AFTER_ANSWER = "portal.after_answer"
 
 
 class Budget(NamedTuple):

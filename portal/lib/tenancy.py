@@ -8,8 +8,10 @@ policy by which PostgreSQL holds a table to it.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
 
+import psycopg
 from django.db import (
     DEFAULT_DB_ALIAS,
     OperationalError,
@@ -19,12 +21,14 @@ from django.db import (
     models,
 )
 from psycopg import pq
+from psycopg.generators import fetch_many
 
 from portal.lib.database.outages import DatabaseAway
+from portal.lib.database.prepared import PreparedStatement
 from portal.lib.database.tenant_proofs import prove_tenant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from psycopg import Connection
     from psycopg.pq.abc import PGresult
@@ -39,19 +43,29 @@ OPEN_TO_ALL = (
 # What was found goes back as it was, signature and all: signed anew it would make a
 # value true that a statement of a stranger's set.
 _NAME = (
-    b"SELECT coalesce(current_setting('assay.tenant', true), ''),"
-    b" coalesce(current_setting('assay.tenant_proof', true), ''),"
-    b" set_config('assay.tenant', $1, false),"
-    b" set_config('assay.tenant_proof', $2, false)"
+    "SELECT coalesce(current_setting('assay.tenant', true), ''),"
+    " coalesce(current_setting('assay.tenant_proof', true), ''),"
+    " set_config('assay.tenant', $1, false),"
+    " set_config('assay.tenant_proof', $2, false)"
 )
 # And forgets whose samples were read last (users 0029), who may be another tenant's.
-_FORGET = b", assay_forget_user()"
-_SWITCH = _NAME + _FORGET
-# The rows' versions cost 0.03 ms here; a statement of their own would cost 0.3 ms.
-_SWITCH_AND_VERSION = _SWITCH + (
-    b", (SELECT xmin FROM accounts_tenant WHERE id = $1::bigint),"
-    b" (SELECT xmin FROM accounts_team WHERE id = $3::uuid)"
+_FORGET = ", assay_forget_user()"
+# The rows' versions cost next to nothing here; a statement of their own is dear.
+_VERSION = (
+    ", (SELECT xmin::text FROM accounts_tenant WHERE id = $1::bigint),"
+    " (SELECT xmin::text FROM accounts_team WHERE id = $3::uuid)"
 )
+_SWITCH = PreparedStatement("name_tenant", _NAME + _FORGET)
+_SWITCH_AND_VERSION = PreparedStatement(
+    "name_tenant_of_version", _NAME + _FORGET + _VERSION
+)
+# Before the first migration, and until one that brings the function has run.
+_WHILE_UNMIGRATED = {
+    _SWITCH: PreparedStatement("name_tenant_first", _NAME + ", true"),
+    _SWITCH_AND_VERSION: PreparedStatement(
+        "name_tenant_of_version_first", _NAME + ", true" + _VERSION
+    ),
+}
 _IS_UNMIGRATED = b"42883"  # undefined_function
 _IDLE = pq.TransactionStatus.IDLE
 # In sub-selects the setting is read once a statement; read for each row it costs a
@@ -170,7 +184,7 @@ def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
     ]
 
 
-def _switch(statement: bytes, *values: str) -> PGresult:
+def _switch(statement: PreparedStatement, *values: str) -> PGresult:
     """Name a tenant on the connection and return the row that says what was named.
 
     Past psycopg's own machinery, at a fifth of its cost: every request pays this twice.
@@ -182,11 +196,9 @@ def _switch(statement: bytes, *values: str) -> PGresult:
         wrapper.ensure_connection()
     result = _ask(wrapper.connection, statement, *values)
     if result.error_field(pq.DiagnosticField.SQLSTATE) == _IS_UNMIGRATED:
-        # Before the first migration, and until one that brings the function has run.
         if wrapper.in_atomic_block:
             raise OperationalError("the database is to be migrated")
-        statement = statement.replace(_FORGET, b", true")
-        result = _ask(wrapper.connection, statement, *values)
+        result = _ask(wrapper.connection, _WHILE_UNMIGRATED[statement], *values)
     elif result.status != pq.ExecStatus.TUPLES_OK and not wrapper.in_atomic_block:
         # The server has gone since the last request; Django would not notice here.
         wrapper.close()
@@ -198,12 +210,34 @@ def _switch(statement: bytes, *values: str) -> PGresult:
     return result
 
 
-def _ask(raw: Connection[Any], statement: bytes, *values: str) -> PGresult:
+def _ask(raw: Connection[Any], statement: PreparedStatement, *values: str) -> PGresult:
     if not raw.autocommit and raw.pgconn.transaction_status == _IDLE:
         # Psycopg opens the transaction with its first statement, which this is not;
         # set outside it, the value would outlive its rollback.
         raw.execute("")
-    return raw.pgconn.exec_params(statement, [value.encode() for value in values])
+    return statement.ask(raw, [value.encode() for value in values])
+
+
+def _send_reset(raw: Connection[Any], after_answer: list[Callable[[], None]]) -> None:
+    """Name no tenant any more, and read that it was done once the caller is answered.
+
+    Nothing else gets between: the connection takes no statement until it is read.
+    """
+    try:
+        raw.pgconn.send_query_prepared(_SWITCH.name, [b"", b""])
+    except psycopg.OperationalError:
+        connection.close()
+    else:
+        after_answer.append(partial(_read_reset, raw))
+
+
+def _read_reset(raw: Connection[Any]) -> None:
+    try:
+        results = raw.wait(fetch_many(raw.pgconn))
+    except psycopg.Error:
+        results = []
+    if [each.status for each in results] != [pq.ExecStatus.TUPLES_OK]:
+        connection.close()
 
 
 def _text(result: PGresult, column: int) -> str:
@@ -211,7 +245,11 @@ def _text(result: PGresult, column: int) -> str:
 
 
 @contextmanager
-def _setting(statement: bytes, *values: str) -> Iterator[PGresult]:
+def _setting(
+    statement: PreparedStatement,
+    *values: str,
+    after_answer: list[Callable[[], None]] | None = None,
+) -> Iterator[PGresult]:
     result = _switch(statement, *values)
     before, proof = _text(result, 0), _text(result, 1)
     try:
@@ -227,6 +265,8 @@ def _setting(statement: bytes, *values: str) -> Iterator[PGresult]:
                 connection.close()
         elif before or connection.in_atomic_block:
             _switch(_SWITCH, before, proof)
+        elif after_answer is not None and _SWITCH.prepare(raw) is None:
+            _send_reset(raw, after_answer)
         elif _ask(raw, _SWITCH, before, proof).status != pq.ExecStatus.TUPLES_OK:
             # What was done is done, also where the server has gone since.
             connection.close()
@@ -245,16 +285,20 @@ def acting_for(tenant: HasPrimaryKey | int) -> Iterator[None]:
 
 
 @contextmanager
-def acting_for_with_version(tenant: TenantRow) -> Iterator[str]:
+def acting_for_with_version(
+    tenant: TenantRow, *, after_answer: list[Callable[[], None]] | None = None
+) -> Iterator[str]:
     """Act for a tenant as `acting_for` does, and yield the version of its settings.
 
     The version changes with each change of the tenant's row or its team's; it is read
-    by the statement that names the tenant. Source: Ours: a process that keeps a tenant
+    by the statement that names the tenant. Of the statement that puts back what was,
+    the answer is read by what is added to `after_answer`, where that is given and the
+    database is to do no more by then. Source: Ours: a process that keeps a tenant
     learns of changes of other processes without asking more.
     """
     key = str(tenant.pk)
     values = (key, prove_tenant(key), str(tenant.team_id))
-    with _setting(_SWITCH_AND_VERSION, *values) as result:
+    with _setting(_SWITCH_AND_VERSION, *values, after_answer=after_answer) as result:
         yield f"{_text(result, 5)} {_text(result, 6)}"
 
 

@@ -27,7 +27,7 @@ from portal.server.connections import (
     room,
 )
 from portal.server.streams import Gone, Stream
-from portal.server.threads import SWITCH_INTERVAL_S, Threads
+from portal.server.threads import SWITCH_INTERVAL_S, Threads, finish, finish_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -259,7 +259,7 @@ class Application:
         answered: asyncio.Future[Answer | None] = self.loop.create_future()
         run = partial(self._run, handler, environ, connection, answered)
         connection.at_work = True
-        threads.take(place, run)
+        threads.take(place, partial(finish_after, run, environ))
         try:
             found = await answered
         finally:
@@ -300,6 +300,8 @@ class Application:
 
         try:
             response = handler(environ, start_response)
+            if getattr(response, "streaming", False):
+                finish(environ)  # its parts are made only now
             try:
                 status, headers = begun[0]
                 if (

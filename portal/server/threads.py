@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from portal.lib.budgets import TEAM, find_share
+from portal.lib.budgets import AFTER_ANSWER, TEAM, find_share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,6 +150,22 @@ def _count(counts: Counter[str | Place], place: Place, change: int) -> None:
         counts[key] += change
         if not counts[key]:
             del counts[key]
+
+
+def finish_after(run: Callable[[], None], environ: dict[str, Any]) -> None:
+    """Answer a request, then do what it left until then."""
+    environ[AFTER_ANSWER] = []
+    try:
+        run()
+    finally:
+        finish(environ)
+
+
+def finish(environ: dict[str, Any]) -> None:
+    """Do what a request left to be done once it is answered."""
+    left: list[Callable[[], None]] = environ[AFTER_ANSWER]
+    while left:
+        left.pop()()
 
 
 def _find_caller(environ: dict[str, Any]) -> str:

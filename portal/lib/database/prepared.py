@@ -69,19 +69,23 @@ class PreparedStatement:
         raw: Connection[object] = wrapper.connection
         _begin_transaction(raw)
         began = time.perf_counter()
-        result = self._send(raw, given, formats)
+        result = self.ask(raw, given, formats)
         if settings.SLOW_QUERY_MS:
             log_if_slow(self.sql, began)
         return raw, _check(raw, result)
 
-    def _send(
-        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    def ask(
+        self,
+        raw: Connection[Any],
+        given: Sequence[Any],
+        formats: list[pq.Format] | None = None,
     ) -> PGresult:
-        return self._prepare(raw) or raw.pgconn.exec_prepared(
+        """Run it on this connection as it is, and return what libpq says."""
+        return self.prepare(raw) or raw.pgconn.exec_prepared(
             self.name, given, formats, result_format=pq.Format.BINARY
         )
 
-    def _prepare(self, raw: Connection[object]) -> PGresult | None:
+    def prepare(self, raw: Connection[Any]) -> PGresult | None:
         """Let the connection know it; return the result if that failed."""
         # Kept by the connection itself, as what PostgreSQL knows ends with it.
         known: set[bytes] = vars(raw).setdefault("assay_prepared", set())
@@ -104,13 +108,16 @@ class StatementByIndex(PreparedStatement):
     would hold to that transaction's end.
     """
 
-    def _send(
-        self, raw: Connection[object], given: list[Any], formats: list[pq.Format]
+    def ask(
+        self,
+        raw: Connection[Any],
+        given: Sequence[Any],
+        formats: list[pq.Format] | None = None,
     ) -> PGresult:
         connection = raw.pgconn
         if connection.transaction_status != _IDLE:
-            return super()._send(raw, given, formats)
-        refusal = self._prepare(raw) or _BY_INDEX._prepare(raw)
+            return super().ask(raw, given, formats)
+        refusal = self.prepare(raw) or _BY_INDEX.prepare(raw)
         if refusal is not None:
             return refusal
         results: list[PGresult] = []

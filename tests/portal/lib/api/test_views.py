@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 import re
 import uuid
+import weakref
 from datetime import UTC, datetime
 
 import psycopg
@@ -9,10 +11,11 @@ import pytest
 from django.conf import settings
 from django.db import OperationalError
 from django.http import HttpResponse
-from django.test import override_settings
+from django.test import RequestFactory, override_settings
 from django.urls import path as page
 from django.utils.dates import MONTHS
 from django.utils.translation import get_language
+from psycopg.pq import TransactionStatus
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -20,10 +23,12 @@ from accounts.api.views import TenantAPIView
 from portal.lib.api.fields import Inputs, Str, validate_post_body
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
 from portal.lib.api.views import json_response, mount_api_view
+from portal.lib.budgets import AFTER_ANSWER
 from portal.lib.errors import Conflict
 from portal.lib.tenancy import ALL_TENANTS, acting_for
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key
+from tests.fence import no_tenant_named
 
 pytestmark = pytest.mark.django_db
 
@@ -132,6 +137,52 @@ def test_the_tenant_is_put_back_after_a_refusal_and_after_a_fault(
     assert (fault.status_code, fault.json()["code"]) == (500, "fault")
     assert b"secret" not in fault.content
     assert after == str(charlie_tenant.pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tenant_is_taken_back_with_the_answer_and_that_is_read_after_it(
+    alice_tenant,
+):
+    from django.db import connection
+
+    key, after = make_api_key(tenant=alice_tenant), []
+    given = {"headers": {"x-service-api-key": key}, AFTER_ANSWER: after}
+    with no_tenant_named():
+        reply = Echo.as_view()(RequestFactory().get("/v2/echo", **given))
+        during = connection.connection.info.transaction_status
+        (read,) = after
+        read()
+        left = setting()
+        connection.connection.pgconn.send_query(b"SELECT 1 / 0")
+        read()
+        kept = connection.connection
+
+    assert reply.data["setting"] == str(alice_tenant.pk)
+    assert (during, left, kept) == (TransactionStatus.ACTIVE, "", None)
+
+
+@pytest.mark.parametrize(
+    ("view", "method", "status"),
+    [(Month, "get", 200), (Echo, "get", 200), (Echo, "patch", 409)],
+)
+def test_a_call_is_freed_without_a_search_for_garbage(
+    view, method, status, alice_tenant
+):
+    headers = {"x-service-api-key": make_api_key(tenant=alice_tenant)}
+    request = getattr(RequestFactory(), method)("/v2/echo", headers=headers)
+    held = weakref.ref(request)
+    gc.disable()
+    try:
+        reply = view.as_view()(request)
+        if isinstance(reply, Response):
+            reply.render()
+        found = reply.status_code
+        del request, reply
+        freed = held() is None
+    finally:
+        gc.enable()
+
+    assert (found, freed) == (status, True)
 
 
 def test_a_full_disk_of_the_database_is_said_to_be_for_later(alice_api):
