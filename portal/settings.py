@@ -160,6 +160,7 @@ TEMPLATES = [
         "OPTIONS": {
             "builtins": [
                 "django.templatetags.i18n",
+                "portal.templatetags.query",
                 "portal.templatetags.translated",
             ],
             "context_processors": [
