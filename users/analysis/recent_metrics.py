@@ -73,7 +73,8 @@ class MetricSpan:
     `usual` is the same of the days before (a count of as many days as the span has, by
     the days since the source's first), `low` and `high` are their 10th and 90th
     percentile; all None where fewer than FEWEST_USUAL_DAYS of them have a value. A
-    count is usual after so many days of the source, with or without a value.
+    count is usual after so many days of the source, with or without a value, and has
+    no percentiles.
     """
 
     metric: Metric
@@ -165,7 +166,9 @@ def _build_span(
         return None
     before = [values[day] for day in calendar[:USUAL_DAYS] if day in values]
     observed = (shown[0] - max(first, began.get(provider, first))).days
-    is_range_usual = len(before) >= FEWEST_USUAL_DAYS
+    # Of what is counted, days have one or none: no range to speak of.
+    is_counted = metric.reduction is Reduction.COUNT
+    is_range_usual = len(before) >= FEWEST_USUAL_DAYS and not is_counted
     low, high = _percentiles(before) if is_range_usual else (None, None)
     return MetricSpan(
         metric=metric,

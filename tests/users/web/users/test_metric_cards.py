@@ -77,8 +77,8 @@ def test_a_card_says_what_changed_against_the_person_s_own_weeks(
             }
             for days, hour in (
                 *((3, "07"), (3, "18"), (5, "07")),
-                # 8 in the 40 days since the first night.
-                *((days, "07") for days in range(33, 70, 5)),
+                # 16 in the 40 days since the first night.
+                *((days, hour) for days in range(33, 70, 5) for hour in ("07", "18")),
             )
         ),
     )
@@ -95,7 +95,7 @@ def test_a_card_says_what_changed_against_the_person_s_own_weeks(
         "Activity": ("9,000", "steps a day", "", "", ""),
         "Heart": ("52", "bpm resting", "=", "As usual", "52"),
         "Body": ("70.2", "kg", "", "", ""),
-        "Workouts": ("3", "in 31 days", "↓", "3 fewer", "6"),
+        "Workouts": ("3", "in 31 days", "↓", "9 fewer", "12"),
     }
     assert {card.source.slug for card in cards.values()} == {"oura"}
     assert cards["Sleep"].below == [
