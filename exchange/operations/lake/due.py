@@ -19,7 +19,8 @@ from exchange.payloads.lake.rows import Extract
 from exchange.payloads.lake.schema import DATASETS, VERSION
 from labs.queries.results.months import find_result_marks
 from portal.lib.tenancy import acting_for
-from users.queries.data.months import count_live_users, find_summary_marks
+from users.queries import count_live_users
+from users.queries.data.months import find_summary_marks
 from users.store.months import find_sample_marks
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def find_due_files(*, at: datetime) -> Due:
 
 def _choose_length(tenant: Tenant) -> int:
     with acting_for(tenant):
-        return choose_part_length(count_live_users(tenant))
+        return choose_part_length(count_live_users(tenant=tenant))
 
 
 def _join_marks(marks: Mapping[str, MonthMark], length: int) -> dict[str, str]:

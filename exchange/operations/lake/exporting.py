@@ -27,12 +27,13 @@ from portal.lib.storage.lake import open_lake_store
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Set
     from datetime import datetime
 
     from accounts.models import Tenant
     from exchange.payloads.lake.rows import Extract
     from portal.lib.storage import FileStore
+    from portal.lib.storage.answers import FoundFile
 
 LAKE = Actor.system("exchange.lake")
 # All months are compared this often; what an erasure left to do, each hour.
@@ -82,6 +83,8 @@ def export_lake(*, at: datetime) -> LakeRun | None:
         if not is_alone:
             return None
         run = LakeRun.objects.create(started_at=at)
+        listed = list(store.find_files(ROOT))
+        _mark_missing({each.name for each in listed})
         done: dict[int, _Done] = defaultdict(_Done)
         tenants: dict[int, Tenant] = {}
         due = find_due_files(at=at)
@@ -99,7 +102,7 @@ def export_lake(*, at: datetime) -> LakeRun | None:
         run.removed = sum(each.removed for each in done.values())
         run.finished_at = timezone.now()
         run.save()
-        _delete_orphans(store, at)
+        _delete_orphans(store, listed, at)
         kept = LakeRun.objects.order_by("-pk").values("pk")[:_KEPT_RUNS]
         LakeRun.objects.exclude(pk__in=[each["pk"] for each in kept]).delete()
         return run
@@ -232,10 +235,17 @@ def _record(tenant: Tenant, done: _Done) -> None:
         )
 
 
-def _delete_orphans(store: FileStore, at: datetime) -> None:
+def _mark_missing(present: Set[str]) -> None:
+    """Have files made again that are not there, as where the lake has a new place."""
+    for file in LakeFile.unscoped.exclude(sha256="").only("stored_as"):
+        if file.stored_as not in present:
+            LakeFile.unscoped.filter(pk=file.pk).update(mark="", sha256="")
+
+
+def _delete_orphans(store: FileStore, listed: list[FoundFile], at: datetime) -> None:
     """Delete files that no row names: of a broken run, or left by a restore."""
     known = set(LakeFile.unscoped.values_list("stored_as", flat=True))
-    for found in store.find_files(ROOT):
+    for found in listed:
         is_ours = found.name in known or found.name.endswith("/schema.json")
         if not is_ours and found.modified_at < at - _ORPHAN_AGE:
             store.delete(found.name)

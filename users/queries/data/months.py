@@ -47,12 +47,6 @@ def iterate_live_users(tenant: Tenant, *, prefix: str) -> Iterator[User]:
     yield from found.only("pk", "uuid").order_by("uuid").iterator(chunk_size=_CHUNK)
 
 
-def count_live_users(tenant: Tenant) -> int:
-    """Count a tenant's users who are not deleted."""
-    number: int = User.objects.for_tenant(tenant).live().count()
-    return number
-
-
 def iterate_summaries(
     tenant: Tenant, *, prefix: str, first: date, after: date
 ) -> Iterator[Summary]:

@@ -46,8 +46,8 @@ MINUTE = timedelta(minutes=1)
 TICK = timedelta(microseconds=1)
 
 
-def fill_month(tenant: Any, *, is_packed: bool) -> User:
-    """A user with samples, summaries and results of October 2026, and some beyond."""
+def fill_month(tenant: Any, *, is_packed: bool, has_results: bool = False) -> User:
+    """A user with samples and summaries of October 2026, some beyond; also results."""
     user = make_user(tenant=tenant)
     store_samples(user, HEART, [OCTOBER - TICK, NOVEMBER], provider="oura")
     store_samples(
@@ -98,7 +98,8 @@ def fill_month(tenant: Any, *, is_packed: bool) -> User:
             "bedtime_stop": "2026-10-10T06:00:00+00:00",
         },
     )
-    fill_results(user)
+    if has_results:
+        fill_results(user)
     return user
 
 

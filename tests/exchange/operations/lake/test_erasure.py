@@ -48,7 +48,9 @@ def erase(tenant, user, **grace):
 
 def test_a_deleted_user_leaves_with_the_next_run_before_the_erasure(lake, alice_tenant):
     with time_machine.travel(NOW, tick=False) as clock:
-        user, other = (fill_month(alice_tenant, is_packed=True) for _ in range(2))
+        user, other = (
+            fill_month(alice_tenant, is_packed=True, has_results=True) for _ in range(2)
+        )
         export_lake(at=NOW)
         delete_user(user=user, actor=ACTOR)
         clock.shift(timedelta(days=1))
@@ -70,7 +72,9 @@ def test_a_deleted_user_leaves_with_the_next_run_before_the_erasure(lake, alice_
     assert not LakeFile.unscoped.filter(mark="").exists()
 
 
-def test_who_is_erased_at_once_leaves_within_a_day(lake, alice_tenant, settings):
+def test_who_is_erased_at_once_leaves_within_a_day(
+    lake, alice_tenant, alice_web, settings
+):
     with time_machine.travel(NOW, tick=False) as clock:
         user, other, last = (fill_month(alice_tenant, is_packed=True) for _ in range(3))
         export_lake(at=NOW)
@@ -78,10 +82,13 @@ def test_who_is_erased_at_once_leaves_within_a_day(lake, alice_tenant, settings)
         found = erase(alice_tenant, user, grace=timedelta(0))
         due_at = NOW + timedelta(days=1)
         assert found == {
-            "lake": {"files": 4, "state": "pending", "due_at": due_at.isoformat()}
+            "lake": {"files": 3, "state": "pending", "due_at": due_at.isoformat()}
         }
+        receipt = ErasureReceipt.objects.for_tenant(alice_tenant).get()
+        page = alice_web.get(f"/t/alice-health/sandbox/erasures/{receipt.pk}/")
+        assert page.context["lake"]["due_at"] in page.content.decode()
         clock.shift(timedelta(hours=1))
-        assert export_lake_if_due(at=NOW + timedelta(hours=1)).written == 4
+        assert export_lake_if_due(at=NOW + timedelta(hours=1)).written == 3
         assert list_users(lake) == {str(other.uuid), str(last.uuid)}
         assert check_lake().state == "ok"
 
@@ -89,7 +96,7 @@ def test_who_is_erased_at_once_leaves_within_a_day(lake, alice_tenant, settings)
         settings.LAKE_DIR = ""
         delete_user(user=other, actor=ACTOR)
         found = erase(alice_tenant, other, grace=timedelta(0))
-        assert found == {"lake": {"files": 4, "state": "not_removed"}}
+        assert found == {"lake": {"files": 3, "state": "not_removed"}}
         assert check_lake().state == "warn"
         settings.LAKE_DIR = str(lake)
 
@@ -99,7 +106,7 @@ def test_who_is_erased_at_once_leaves_within_a_day(lake, alice_tenant, settings)
         assert erase(alice_tenant, last, grace=timedelta(0)) is None
         entries = AuditEntry.objects.for_tenant(alice_tenant)
         found = entries.filter(verb="export_to_lake").order_by("pk")
-        assert [entry.changes["removed_files"] for entry in found] == [0, 0, 4]
+        assert [entry.changes["removed_files"] for entry in found] == [0, 0, 3]
 
 
 def test_after_a_restore_every_file_is_written_again(lake, alice_tenant):
@@ -112,7 +119,7 @@ def test_after_a_restore_every_file_is_written_again(lake, alice_tenant):
 
         mark_lake_stale()
 
-        assert export_lake(at=NOW).written == 4
+        assert export_lake(at=NOW).written == 3
         assert path.read_bytes() == whole
         assert pack_days_of_user(user_id=user.pk, before=NOW).days > 0
 
@@ -136,7 +143,7 @@ def test_a_month_with_a_corrupt_day_leaves_the_lake_until_it_is_restored(
             days.filter(series=series).update(payload=payload)
         mended = export_lake(at=NOW)
 
-        assert (broken.failed, broken.written, broken.removed) == (1, 3, 1)
+        assert (broken.failed, broken.written, broken.removed) == (1, 2, 1)
         assert finding.state == "warn"
         assert (mended.failed, mended.written) == (0, 1)
         assert list_users(lake) == {str(other.uuid)}

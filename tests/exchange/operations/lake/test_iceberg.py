@@ -20,7 +20,10 @@ def test_iceberg_reads_what_is_stored(tmp_path, settings, alice_tenant):
     lake = tmp_path / "lake"
     settings.LAKE_DIR = str(lake)
     with time_machine.travel(NOW, tick=False), across_tenants(why="as the job does"):
-        users = [fill_month(alice_tenant, is_packed=packed) for packed in (True, False)]
+        users = [
+            fill_month(alice_tenant, is_packed=packed, has_results=True)
+            for packed in (True, False)
+        ]
         export_lake(at=NOW)
         expected = list_stored_rows(users)
     catalog = SqlCatalog(

@@ -28,9 +28,9 @@ def test_the_command_exports_lists_verifies_and_removes(
 
         told = capsys.readouterr().out
         slug = alice_tenant.team.slug
-        assert "4 files with" in told
+        assert "3 files with" in told
         assert f"{slug} sandbox samples: 2026-09 to 2026-10, 2 files" in told
-        (path,) = lake.rglob("results.parquet")
+        (path,) = lake.rglob("summaries.parquet")
         path.write_bytes(path.read_bytes()[:-1])
         with pytest.raises(CommandError):
             call_command("lake", "--verify")
