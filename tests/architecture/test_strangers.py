@@ -40,7 +40,7 @@ from exchange.operations.bulk_exports import (
 )
 from exchange.queries.samples import list_resource_parameters
 from labs.gateways.results import ReportedSample
-from portal.lib.tenancy import TenantOwned
+from portal.lib.tenancy import TenantOwned, acting_for
 from portal.ops.isolation import probing
 from portal.ops.isolation.endpoints import (
     ABOVE_TEAMS,
@@ -88,6 +88,7 @@ from tests.factories.results import (
 )
 from tests.factories.sharing import make_shared_link
 from tests.factories.summaries import record
+from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
 from tests.factories.webhooks import (
     make_attempted_delivery,
@@ -294,6 +295,27 @@ def test_strangers_and_roles_are_refused_at_every_door(
     # Rows of samples name a user alone: no call comes as far as to ask for them.
     assert len(sent) > 1000
     assert [each for each in sent if SAMPLE_TABLES.search(each)] == []
+
+
+@pytest.mark.django_db
+def test_sql_of_another_team_meets_no_sample_in_a_row_or_a_packed_day(
+    alice_tenant, charlie_tenant, both_ways
+):
+    user = make_user(tenant=alice_tenant)
+    push_samples(user, "heartrate")
+    with acting_for(alice_tenant):
+        rows = probing._count_of_users("users_sample", [user.pk])
+        days = probing._count_of_users("users_packedday", [user.pk])
+    found = probing.Findings("alice-health", "sandbox", ())
+
+    probing._probe_tables(found, charlie_tenant.team, alice_tenant)
+
+    assert (rows + days, found.open) == (1, [])
+    assert days or both_ways == "rows"
+    assert found.rows > 1
+    assert {"users_packedday", "users_sample", "users_sampleextra"} <= set(
+        probing.list_tables_with_row_security(by="user_id")
+    )
 
 
 def test_the_store_alone_names_the_tables_of_samples():

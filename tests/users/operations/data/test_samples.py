@@ -16,7 +16,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.timeseries import MOST, WORKOUT, minute, push_samples, sample
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
-from tests.packed import list_samples
+from tests.packed import EVER, list_samples
 from tests.statements import count_statements
 from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
 from users.models import Arrival, Connection, Origin
@@ -29,6 +29,7 @@ from users.operations.data.samples import (
 from users.operations.sources.sources import connect_source
 from users.operations.users.users import delete_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
+from users.store.packed.packing import pack_days_of_user
 from users.wearables.readings import ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
 
@@ -239,16 +240,19 @@ def test_many_samples_make_several_events(user, alice_tenant):
 
 
 @pytest.mark.parametrize("number", [1, 500])
-def test_a_batch_costs_the_same_statements_however_long(user, number, both_ways):
-    if both_ways == "packed":
-        pytest.skip("packing at once takes statements of its own")
+def test_a_batch_costs_the_same_statements_however_long(
+    user, number, both_ways, monkeypatch
+):
+    monkeypatch.undo()  # packing at once takes statements of its own
     push_samples(user, "heartrate", *beats(60))
+    if both_ways == "packed":
+        assert pack_days_of_user(user_id=user.pk, before=EVER)
     batch = beats(*range(40, 40 + number), first=1)
 
     with count_statements() as sent:
         push_samples(user, "heartrate", *batch)
 
-    assert len(sent) == 11
+    assert len(sent) == {"rows": 11, "packed": 13}[both_ways]
 
 
 @pytest.mark.parametrize(
