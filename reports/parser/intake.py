@@ -14,11 +14,14 @@ from pathlib import Path
 import filetype
 import pikepdf
 import pypdfium2 as pdfium
+from filetype.types import archive, image
 from PIL import Image
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_PIXELS = 60_000_000
 _SIGNATURE_BYTES = 8192
+# A moving picture begins as a PNG does, and is none.
+_MAY_BE = (archive.Pdf(), image.Jpeg(), image.Apng(), image.Png())
 
 
 class FileKind(StrEnum):
@@ -98,7 +101,7 @@ def detect_file_kind_by_signature(path: Path) -> FileKind:
     """Return the kind of a signature. Raises: unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)
-    guess = filetype.guess(head)
+    guess = filetype.match(head, _MAY_BE)
     try:
         return FileKind(guess.mime if guess else "")
     except ValueError:

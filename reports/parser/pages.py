@@ -85,9 +85,9 @@ class Page:
         if not words:
             return None
         x0, top, x1, bottom = words[0][1:5]
-        for word in words[1:]:
-            x0, x1 = min(x0, word.x0), max(x1, word.x1)
-            top, bottom = min(top, word.top), max(bottom, word.bottom)
+        if len(words) > 1:
+            x0, x1 = min([w[1] for w in words]), max([w[3] for w in words])
+            top, bottom = min([w[2] for w in words]), max([w[4] for w in words])
         if not self.to_shown and not self.turn:
             # Nearly every page: what is shown is the upright text.
             x0, x1 = round(x0, 2), round(x1, 2)

@@ -138,6 +138,8 @@ def read_patient_on_each_page(
 
     pages: all of a report, by number; the first one's header is read_report_header's.
     """
+    if len(pages) == 1:
+        return {}
     usual = _month_first(tuple(pages.values()))
     headers: dict[int, Metadata] = {}
     for number, lines in list(pages.items())[1:]:

@@ -32,6 +32,7 @@ from reports.parser.text.roles import (
     find_column_role,
     is_column_title,
     may_start_column_title,
+    names_result_column,
 )
 
 _MOST_WORDS = 26
@@ -56,6 +57,8 @@ def read_column_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     The first line is a title line by itself or becomes one with those below: words
     that stand over one another are read as one title.
     """
+    if len(lines) == 1 and not _may_name_results(lines[0]):
+        return ()
     if not _may_be_titles(lines):
         return ()
     if len(lines) == 1:
@@ -205,6 +208,12 @@ def has_column_title_word(line: Line) -> bool:
         may_start_column_title(word.text) or is_date_title(word.text)
         for word in line.words
     )
+
+
+def _may_name_results(line: Line) -> bool:
+    """Cheaper refusal: no title that a table must have stands on the line."""
+    folded = [normalize_letters_and_digits(word.text) for word in line.words]
+    return names_result_column("".join(folded).replace(" ", ""))
 
 
 def _may_be_titles(lines: Sequence[Line]) -> bool:

@@ -30,6 +30,8 @@ _FEW_WORDS = 25
 # Pieces of one word stand at each other's end, to this share of the size.
 _TOUCHING = 0.04
 _TWO_WORDS = re.compile(r"[a-z]{4}[A-Z][a-z]")
+# Numbers of glyphs and control codes, but for those that part words.
+_ODD = re.compile(r"[\ue000-\uf8ff\ufffd]|(?!\s)[\x00-\x1f]")
 _TOKEN = re.compile(r"[^\s\x00]+")
 _SOFT_HYPHENS = str.maketrans({"\x02": "-", "￾": "-", "\xad": "-", "‐": "-", "‑": "-"})
 _LINE_END_HYPHEN = re.compile(r"(?<=[\x02\ufffe])")
@@ -43,6 +45,7 @@ class _Look(NamedTuple):
     red: bool
     faint: bool
     angle: float
+    quarter: int
 
 
 class TooManyPages(Exception):
@@ -189,7 +192,7 @@ class _TextReader:
             for start, end, owner in self._pieces(match):
                 look = self._look(start, owner)
                 tokens.append((text[start:end], start, end, look))
-                weights[round(math.degrees(look.angle) / 90) % 4] += end - start
+                weights[look.quarter] += end - start
         if not tokens:
             return (), 0, True
         if len(tokens) > _MOST_WORDS:
@@ -198,18 +201,17 @@ class _TextReader:
         upright = quarter * math.pi / 2
         words = []
         for n, (token, start, end, look) in enumerate(tokens):
-            if abs(math.remainder(look.angle - upright, math.tau)) >= 0.035:
+            away = look.angle - upright
+            if away and abs(math.remainder(away, math.tau)) >= 0.035:
                 continue
             follows = n > 0 and tokens[n - 1][2] == start
             word = self._word(token, start, end, look, quarter)
             words.append((word, look.faint, -1 if follows else start - 1))
         kept = drop_watermark_words(words)
         joined = join_kerned_words(kept, self._has_blank)
-        return (
-            tuple(map(reorder_right_to_left_word, joined)),
-            quarter,
-            _is_legible(text),
-        )
+        if not text.isascii():
+            joined = list(map(reorder_right_to_left_word, joined))
+        return tuple(joined), quarter, _is_legible(text)
 
     def _text(self) -> str:
         count = pdfium_c.FPDFText_CountChars(self._raw)
@@ -218,7 +220,9 @@ class _TextReader:
         units = (ctypes.c_ushort * (count + 1))()
         written = pdfium_c.FPDFText_GetText(self._raw, 0, count, units) - 1
         if written == count:
-            return "".join(map(chr, units[:count]))
+            text = bytes(units)[: 2 * count].decode("utf-16-le", "surrogatepass")
+            # A sign of two units is two here, so that indices agree.
+            return text if len(text) == count else "".join(map(chr, units[:count]))
         # pdfium left characters out: ask one by one, so that indices agree.
         codes = [pdfium_c.FPDFText_GetUnicode(self._raw, n) for n in range(count)]
         return "".join(chr(code) if code < 0x110000 else " " for code in codes)
@@ -318,6 +322,7 @@ class _TextReader:
             red > 150 and green < 110 and blue < 110,
             (grey in _FAINT and level) or alpha < 110,
             angle,
+            round(math.degrees(angle) / 90) % 4,
         )
 
     def _is_bold(self, index: int, owner: int) -> bool:
@@ -387,10 +392,8 @@ class _TextReader:
 
 def _is_legible(text: str) -> bool:
     """Return whether signs are text, not glyph numbers or control codes."""
-    signs = [sign for sign in text if not sign.isspace()]
-    if len(signs) < 20:
+    odd = len(_ODD.findall(text))
+    if not odd:
         return True
-    odd = sum(
-        1 for sign in signs if "\ue000" <= sign <= "\uf8ff" or sign < " " or sign == "�"
-    )
-    return odd < 0.2 * len(signs)
+    signs = len("".join(text.split()))
+    return signs < 20 or odd < 0.2 * signs

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from portal.lib.units import (
@@ -133,6 +133,15 @@ def rank_loinc_matches(
             measurement_kind=_kind_of_stranger(name, evidence),
             sample_type=sample_type or _sample_type(evidence.exact_specimen),
         )
+    found = _match(reading, evidence)
+    if sample_type in (None, SampleType.UNKNOWN):
+        return found
+    return replace(found, sample_type=sample_type)
+
+
+@lru_cache(maxsize=4096)
+def _match(reading: NameReading, evidence: Evidence) -> LoincMatches:
+    """What a row measures whose sample type the report does not say."""
     catalogue = load_loinc_catalogue()
     candidates = _weigh(reading, evidence)
     best = candidates[0]
@@ -147,13 +156,10 @@ def rank_loinc_matches(
         ),
         status=judge_loinc_match_certainty(candidates, reading, evidence),
         measurement_kind=_kind(best.entry, evidence),
-        sample_type=sample_type
-        if sample_type not in (None, SampleType.UNKNOWN)
-        else _sample_type(evidence.exact_specimen or best.entry.specimen),
+        sample_type=_sample_type(evidence.exact_specimen or best.entry.specimen),
     )
 
 
-@lru_cache(maxsize=4096)
 def _weigh(reading: NameReading, evidence: Evidence) -> tuple[Candidate, ...]:
     """Every row of every sense, best first; barred ones behind the others."""
     catalogue = load_loinc_catalogue()

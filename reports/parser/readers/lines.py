@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from reports.parser.layout.lines import Cell, Line, split_words_into_cells
@@ -80,7 +80,8 @@ class LooseReader:
     def read(self, lines: Sequence[Line]) -> None:
         candidates: list[tuple[Line, Row | None]] = []
         for n, line in enumerate(lines):
-            row = self._candidate(line)
+            words = _list_words_of_row(line)
+            row = _read_best_split(line, words, _list_splits(words, line.tight))
             if row is not None and not row.fields.range:
                 take_range_between_name_and_value(row)
             if row is None:
@@ -153,7 +154,11 @@ class LooseReader:
 
     def may_be_row(self, line: Line) -> bool:
         """Whether a line has a known name and a value with a unit or a range."""
-        row = self._candidate(line)
+        words = _list_words_of_row(line)
+        splits = list(_list_splits(words, line.tight))
+        if not any(self._section.knows(name) for _, name in splits):
+            return False
+        row = _read_best_split(line, words, splits)
         if row is None or not is_exact_value(row.fields.value):
             return False
         if not (row.fields.units or row.fields.range):
@@ -204,55 +209,6 @@ class LooseReader:
         fields = classify_value_cells(join_unfinished_cells(line.tight_cells))
         return repeat_row_in_other_unit(last, line, fields) if fields else None
 
-    def _candidate(self, line: Line) -> Row | None:
-        if len(line.words) < 2 or len(line.words) > 26:
-            return None
-        if find_labeled_range(line) is not None:
-            return None
-        words = _strip_remark(line.words)
-        if is_prose(join_word_texts(words)) and (
-            len(line.cells) == 1 or len(line.words) > 16
-        ):
-            return None
-        words = _strip_status(words, line.cells)
-        while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
-            words = words[1:]
-        while len(words) > 2 and _is_mark_before(words[0].text):
-            words = words[1:]
-        best: tuple[float, Row] | None = None
-        tight = line.tight
-        leaders = (is_dot_leader(word.text.removesuffix(":")) for word in words)
-        led = next((n + 1 for n, leads in enumerate(leaders) if leads), 0)
-        for n in range(1, len(words)):
-            apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
-            if not apart and n != led and not may_start_value(words[n].text):
-                continue
-            if _is_group(words[n - 1], words[n]) or (led and n != led):
-                continue
-            name = clean_printed_name(join_word_texts(words[:n]))
-            if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
-                continue
-            if not may_name_a_test(name) or find_column_role(name) is Role.VALUE:
-                continue
-            cells = join_unfinished_cells(split_words_into_cells(words[n:], gap=tight))
-            pair = read_percentage_and_count_pair(words[n:])
-            fields = pair[0] if pair else classify_value_cells(cells)
-            if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
-                continue
-            fields = settle_fields_by_grammar(fields)
-            if pair:
-                return Row(line.page, words[:n], fields, line, titled=False)
-            gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
-            worth = (
-                min(max(gap, 0.0), 4.0)
-                + 3 * bool(fields.units)
-                + 3 * bool(fields.range)
-            )
-            if best is None or worth > best[0]:
-                row = Row(line.page, words[:n], fields, line, titled=False)
-                best = (worth, row)
-        return best[1] if best else None
-
     def _score(
         self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
     ) -> float:
@@ -274,6 +230,66 @@ class LooseReader:
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
         return score + (1 if aligned > 1 else 0)
+
+
+def _list_words_of_row(line: Line) -> list[Word]:
+    """The words of a line that may be a row, without marks in front; else none."""
+    if len(line.words) < 2 or len(line.words) > 26:
+        return []
+    if find_labeled_range(line) is not None:
+        return []
+    words = _strip_remark(line.words)
+    if is_prose(join_word_texts(words)) and (
+        len(line.cells) == 1 or len(line.words) > 16
+    ):
+        return []
+    words = _strip_status(words, line.cells)
+    while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
+        words = words[1:]
+    while len(words) > 2 and _is_mark_before(words[0].text):
+        words = words[1:]
+    return words
+
+
+def _list_splits(words: list[Word], tight: float) -> Iterator[tuple[int, str]]:
+    """Where a name may end and a value begin, and the name in front of it."""
+    leaders = (is_dot_leader(word.text.removesuffix(":")) for word in words)
+    led = next((n + 1 for n, leads in enumerate(leaders) if leads), 0)
+    for n in range(1, len(words)):
+        apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
+        if not apart and n != led and not may_start_value(words[n].text):
+            continue
+        if _is_group(words[n - 1], words[n]) or (led and n != led):
+            continue
+        name = clean_printed_name(join_word_texts(words[:n]))
+        if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
+            continue
+        if may_name_a_test(name) and find_column_role(name) is not Role.VALUE:
+            yield n, name
+
+
+def _read_best_split(
+    line: Line, words: list[Word], splits: Iterable[tuple[int, str]]
+) -> Row | None:
+    """The row of a line, its name and fields parted where that explains the most."""
+    best: tuple[float, Row] | None = None
+    for n, _ in splits:
+        cells = join_unfinished_cells(split_words_into_cells(words[n:], gap=line.tight))
+        pair = read_percentage_and_count_pair(words[n:])
+        fields = pair[0] if pair else classify_value_cells(cells)
+        if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
+            continue
+        fields = settle_fields_by_grammar(fields)
+        if pair:
+            return Row(line.page, words[:n], fields, line, titled=False)
+        gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
+        worth = (
+            min(max(gap, 0.0), 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
+        )
+        if best is None or worth > best[0]:
+            row = Row(line.page, words[:n], fields, line, titled=False)
+            best = (worth, row)
+    return best[1] if best else None
 
 
 def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:

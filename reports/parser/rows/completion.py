@@ -27,9 +27,7 @@ def complete_rows_from_free_words(rows: Sequence[Row], lines: Iterable[Line]) ->
 
     Only what is near a row, alone in its column, and together one unit or range.
     """
-    used = list_used_words(rows)
-    free = [w for line in lines for w in line.words if id(w) not in used]
-    free = [word for word in free if word.text.strip("/.,:;|*#+")]
+    free = _list_free_words(rows, lines)
     behind: list[tuple[Row, list[Word]]] = []
     for row in rows if free else ():
         value = row.fields.value_words
@@ -44,6 +42,24 @@ def complete_rows_from_free_words(rows: Sequence[Row], lines: Iterable[Line]) ->
             level = (w for w in near if abs(w.middle - middle) < w.size / 2)
             behind.append((row, [w for w in level if w.x0 > value[-1].x1]))
     _join_limits(behind)
+
+
+def _list_free_words(rows: Sequence[Row], lines: Iterable[Line]) -> list[Word]:
+    """Return the words that no row has, but for signs, no farther than rows reach."""
+    values = [row.fields.value_words[0] for row in rows if row.fields.value_words]
+    if not values:
+        return []
+    above, below = _REACH
+    top = min(value.middle + above * value.size for value in values)
+    bottom = max(value.middle + below * value.size for value in values)
+    used = list_used_words(rows)
+    return [
+        word
+        for line in lines
+        if line.top < bottom and line.bottom > top
+        for word in line.words
+        if id(word) not in used and word.text.strip("/.,:;|*#+")
+    ]
 
 
 def _complete_unit(row: Row, near: Sequence[Word]) -> None:

@@ -41,6 +41,9 @@ from .row import Parts
 _SIGNS = frozenset(["+", "++", "-", "--", "↑", "↓"])
 # Of signs without a letter or a digit behind a range: longer, they draw something.
 _LONGEST_MARK = 3
+_DASH_BEFORE = re.compile(r"^[-–—]\s+")
+_REFERENCE = re.compile(r"(?i)^ref\.?\s*:\s*")
+_BRACKETED_NUMBER = re.compile(r"[(\[]\s*\d")
 # Of an earlier result, in a column without a title beside the units.
 _DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
 
@@ -143,7 +146,7 @@ def _take_flag_from_unit(fields: Fields) -> Fields:
         flag, words = _split_flag(fields.units_words)
         units = join_word_texts(words)
         fields = replace(fields, flag=flag, units=units, units_words=words)
-    units = re.sub(r"^[-–—]\s+", "", fields.units or "")
+    units = _DASH_BEFORE.sub("", fields.units or "")
     marked = is_numeric_value(fields.value) or units.startswith("+")
     if fields.flag is None and marked and units in _SIGNS:
         return replace(fields, flag=units, units="", units_words=())
@@ -173,7 +176,7 @@ def _move_range_from_unit(fields: Fields) -> Fields:
             fields, units="", units_words=(), range=units, range_words=words
         )
     label = strip_range_label(fields.range or "")
-    spread = re.sub(r"(?i)^ref\.?\s*:\s*", "", label)
+    spread = _REFERENCE.sub("", label)
     return fields if spread == fields.range else replace(fields, range=spread)
 
 
@@ -183,7 +186,7 @@ _COLUMN_RULES = (_take_flag_from_unit, _join_finding, _move_range_from_unit)
 def _add_cell(fields: Fields, cell: Fields, words: list[Word]) -> Fields:
     """Add the unit and range in a value's own cell, where their columns are empty."""
     units = fields.units
-    if cell.units and (not units or re.match(r"[(\[]\s*\d", units)):
+    if cell.units and (not units or _BRACKETED_NUMBER.match(units)):
         # A unit may begin in the word of its number: '05E /nl'.
         glued = words[0].text[-1:].isalpha()
         found = find_words_with_text(words if glued else words[1:], cell.units)

@@ -53,8 +53,9 @@ def share_out_stacked_lines(rows: Sequence[Row], lines: Sequence[Line]) -> None:
     Only where that leaves more rows with a whole range or unit than they have.
     """
     for table in _find_tables(rows):
+        near = _list_lines_around(table, lines)
         for kind in _KINDS:
-            _share_out(table, rows, lines, kind)
+            _share_out(table, rows, near, kind)
 
 
 def _text(row: Row, kind: _Kind) -> str:
@@ -87,6 +88,13 @@ def _find_tables(rows: Iterable[Row]) -> list[list[Row]]:
 
 def _middle(row: Row) -> float:
     return row.fields.value_words[0].middle
+
+
+def _list_lines_around(table: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
+    """The lines of a table, and those near it, that stand beside its names."""
+    reach = _AROUND * table[0].line.size
+    top, bottom = _middle(table[0]) - reach, _middle(table[-1]) + reach
+    return [line for line in lines if top < line.middle < bottom]
 
 
 def _share_out(
@@ -143,20 +151,13 @@ def _stack(
     if not spans:
         return []
     left, right = min(x0 for x0, _ in spans) - 1, max(x1 for _, x1 in spans) + 1
-    size = table[0].line.size
-    top, bottom = _middle(table[0]), _middle(table[-1])
     stacks = []
     for line in lines:
-        if not top - _AROUND * size < line.middle < bottom + _AROUND * size:
-            continue
         words = tuple(
-            word
-            for word in line.words
-            if id(word) not in used and word.x0 < right and word.x1 > left
+            [w for w in line.words if w[1] < right and w[3] > left and id(w) not in used]
         )
         inside = all(left <= word.x0 and word.x1 <= right for word in words)
-        text = join_word_texts(words)
-        if words and inside and not is_column_title(text):
+        if words and inside and not is_column_title(join_word_texts(words)):
             stacks.append(words)
     return stacks
 
@@ -168,7 +169,9 @@ def _share(
     over = [0.0]
     for stack in stacks:
         over.append(over[-1] + _OVER * _matters(stack, kind))
-    offers = [_list_offers(row, stacks, kind, anchor) for row in table]
+    cells = _list_cells(stacks, anchor)
+    texts = [join_word_texts(stack) for stack in stacks]
+    offers = [_list_offers(row, cells, texts, kind) for row in table]
 
     @cache
     def best(row: int, line: int) -> tuple[float, tuple[int, int]]:
@@ -195,26 +198,36 @@ def _worth(found: tuple[float, object]) -> float:
     return found[0]
 
 
-def _list_offers(
-    row: Row, stacks: Sequence[_Stack], kind: _Kind, anchor: _Anchor
-) -> list[tuple[int, int, float]]:
-    """Where lines begin and end that may be a row's, and how whole they are."""
-    size, level = row.line.size, _middle(row)
+def _list_cells(
+    stacks: Sequence[_Stack], anchor: _Anchor
+) -> list[tuple[int, int, float, float]]:
+    """Where lines begin and end that may be a cell, its top, and where its value is."""
     middles = [stack[0].middle for stack in stacks]
-    offers = []
+    cells = []
     for start, first in enumerate(middles):
-        if abs(first - level) > _DEEPEST * size:
-            continue
+        near = _NEXT * stacks[start][0].size
         for end in range(start + 1, min(start + _DEEPEST, len(stacks)) + 1):
             last = middles[end - 1]
-            if end - start > 1 and last - middles[end - 2] > _NEXT * size:
+            if end - start > 1 and last - middles[end - 2] > near:
                 break
-            if abs(anchor(first, last) - level) > _LEVEL * size:
-                continue
-            texts = [join_word_texts(stack) for stack in stacks[start:end]]
-            if worth := kind.weigh(kind.join(texts)):
-                offers.append((start, end, worth))
-    return offers
+            cells.append((start, end, first, anchor(first, last)))
+    return cells
+
+
+def _list_offers(
+    row: Row,
+    cells: Sequence[tuple[int, int, float, float]],
+    texts: Sequence[str],
+    kind: _Kind,
+) -> list[tuple[int, int, float]]:
+    """Where lines begin and end that may be a row's, and how whole they are."""
+    level, near, deep = _middle(row), _LEVEL * row.line.size, _DEEPEST * row.line.size
+    return [
+        (start, end, worth)
+        for start, end, first, place in cells
+        if abs(place - level) <= near and abs(first - level) <= deep
+        if (worth := kind.weigh(kind.join(texts[start:end])))
+    ]
 
 
 # The height in a cell of several lines at which its row's value stands.

@@ -96,6 +96,8 @@ def find_labeled_range(line: Line) -> str | None:
 def clean_printed_name(text: str) -> str:
     """Return a name without the marks before it and the dots after it."""
     plain = text.strip()
+    if plain[:1].isalnum() and (plain[-1].isalnum() or plain[-1] in ")%"):
+        return plain
     previous = None
     while plain != previous:
         previous = plain

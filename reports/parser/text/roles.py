@@ -5,6 +5,7 @@ Vocabulary only; where titles stand is read in titles.py.
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from functools import lru_cache
 
@@ -78,4 +79,21 @@ def may_start_column_title(text: str) -> bool:
     return folded.partition(" ")[0] in _TITLE_WORDS or folded in TITLES
 
 
+def names_result_column(text: str) -> bool:
+    """Return whether folded text without blanks holds a title that a table must have.
+
+    Without one of results, units or ranges no titles are of a table of results.
+    """
+    return _NEEDED.search(text) is not None
+
+
+_NEEDED = re.compile(
+    "|".join(
+        sorted(
+            title
+            for title, role in TITLES.items()
+            if role in (Role.VALUE, Role.UNIT, Role.RANGE)
+        )
+    )
+)
 _TITLE_WORDS = {word for phrase in _PHRASES for word in phrase}
