@@ -76,7 +76,7 @@ def read_column_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         unread += left
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
-    titles = _split_flags(_name_dated(titles, unknown), groups)
+    titles = _split_flags(titles, groups)
     items = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
     titles += items
     unread -= sum(len(title.text.split()) for title in items)
@@ -99,21 +99,6 @@ def read_column_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     if unread > max(2, 0.34 * (read + unread)) + named:
         return ()
     return tuple(titles) if are_titles_of_result_table(titles, unread) else ()
-
-
-def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
-    """Take 'Value' left of all for the names, where dates stand over the results."""
-    dated = [title for title in unknown if parse_sortable_date(title.text)]
-    if len(dated) < _TWO or any(title.role is Role.NAME for title in titles):
-        return titles
-    values = [title for title in titles if title.role is Role.VALUE]
-    first = min((t.x0 for t in (*titles, *unknown)), default=0.0)
-    if len(values) != 1 or values[0].x0 > first:
-        return titles
-    return [
-        replace(title, role=Role.NAME) if title is values[0] else title
-        for title in titles
-    ]
 
 
 def _split_flags(titles: list[Title], groups: Sequence[list[Word]]) -> list[Title]:

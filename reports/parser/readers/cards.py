@@ -35,7 +35,6 @@ from reports.parser.text.fields import (
 )
 from reports.parser.text.not_names import has_letters, is_explanation_table_title
 from reports.parser.text.ranges import (
-    is_plain_numeric_range,
     is_range_in_words,
     is_range_label,
     looks_like_range,
@@ -49,9 +48,6 @@ from reports.parser.text.values import (
     is_worded_value,
 )
 
-_LEVEL = re.compile(
-    r"(?i)(?:optimal|ideal|normal|healthy|target|desirable)\s+(?P<range>.+)"
-)
 _DEEPEST = 7.5
 _LEAST_CARDS = 2
 _ALIGNED = 2.0
@@ -102,8 +98,6 @@ def _find_cards(
         named = [
             n for n, cell in enumerate(line.cells) if _is_name(cell, section, styles)
         ]
-        if named and styles:
-            named = sorted({*named, *_like_names(line.cells, named)})
         labels = any(find_column_role(cell.text) is Role.VALUE for cell in line.cells)
         ranges = any(parse_labeled_range(cell.text) for cell in line.cells)
         telling = len(line.cells) > 1 and is_explanation_table_title(line.text)
@@ -174,21 +168,6 @@ def _is_name(
     return alike or section.knows(name)
 
 
-def _like_names(cells: Sequence[Cell], named: Sequence[int]) -> list[int]:
-    """Cells beside known names that are set as these are, and may be names."""
-    looks = {_style(cells[n].words[0])[1:] for n in named}
-    return [
-        n
-        for n, cell in enumerate(cells)
-        if _style(cell.words[0])[1:] in looks
-        and find_column_role(cell.text) is None
-        and cell.text[:1].isupper()
-        and not any(word.text[:1].isdigit() for word in cell.words)
-        and parse_labeled_range(cell.text) is None
-        and may_name_a_test(clean_printed_name(cell.text))
-    ]
-
-
 def _overlaps(a: _Card, b: _Card) -> bool:
     return a.name.x0 < b.right - 3 and b.name.x0 < a.right - 3
 
@@ -218,8 +197,6 @@ def _read_card(card: _Card) -> Row | None:
             lesser.append((cell, found))
         else:
             values.append((cell, found))
-    if expected is None:
-        expected = _only_level(card.cells)
     if not values:
         values = _least_sure(lesser, is_ranged=expected is not None)
     limits = _numbers(expected[0]) if expected else set()
@@ -285,13 +262,6 @@ def _read_value(cell: Cell) -> Fields | None:
         units_words=words[1:] if unit else (),
         range_words=words if spread else (),
     )
-
-
-def _only_level(cells: Sequence[Cell]) -> tuple[str, Cell] | None:
-    """The range behind 'Optimal', if it is no first of several levels."""
-    levels = [(match["range"], c) for c in cells if (match := _LEVEL.fullmatch(c.text))]
-    plain = [level for level in levels if is_plain_numeric_range(level[0])]
-    return plain[0] if len(plain) == 1 else None
 
 
 def _ranges_beside(value: Cell, cells: Sequence[Cell]) -> list[Cell]:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
 
 from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
 from reports.parser.readers.aligned_columns import is_far_from_range
@@ -30,7 +29,6 @@ from reports.parser.rows.wording import (
 )
 from reports.parser.text.fields import (
     find_unit_in_range,
-    is_laboratory_mark,
     is_unit,
     join_word_texts,
 )
@@ -132,7 +130,7 @@ def _is_left_over(line: Line, owners: Mapping[int, Row], section: Section) -> bo
             section.knows(clean_printed_name(cell.text)) for cell in line.cells
         )
     if all(row.fields.units and row.fields.range for row in own):
-        return any(map(_is_half_named, own))
+        return False
     bare = any(not row.fields.range for row in own)
     return (
         numeric
@@ -225,28 +223,16 @@ def _words(row: Row) -> Iterable[int]:
 
 
 def _lines_not_explained(rows: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with a number that no sound row has, or with half a name."""
-    sound = [row for row in rows if not _swallows(row)]
-    used = list_used_words(sound)
-    halves = {id(row.name[0]) for row in sound if _is_half_named(row)}
+    """Return the lines with a number that no sound row has."""
+    used = list_used_words(row for row in rows if not _swallows(row))
     return [
         line
         for line in lines
         if any(
-            id(word) in halves if id(word) in used else is_numeric_value(word.text)
+            id(word) not in used and is_numeric_value(word.text)
             for word in line.words[1:]
         )
     ]
-
-
-def _is_half_named(row: Row) -> bool:
-    """Whether a name begins inside its cell."""
-    first = row.name[0]
-    for before, word in pairwise(row.line.words):
-        if word is first:
-            near = word.x0 - before.x1 < CELL_GAP * word.size
-            return near and not is_laboratory_mark(before.text)
-    return False
 
 
 def _conflicts(

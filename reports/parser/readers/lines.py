@@ -9,16 +9,10 @@ from statistics import median
 from reports.parser.layout.lines import Cell, Line, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.rows.announced import (
-    are_ranges_above_rows,
     find_range_among_cells,
     is_range_label_line,
-    take_range_between_name_and_value,
-)
-from reports.parser.rows.continuation import (
-    is_unit_below_value,
 )
 from reports.parser.rows.grammar import settle_fields_by_grammar
-from reports.parser.rows.pairs import read_percentage_and_count_pair
 from reports.parser.rows.row import (
     Row,
     Section,
@@ -41,15 +35,12 @@ from reports.parser.rows.wording import (
 from reports.parser.text.cells import classify_value_cells
 from reports.parser.text.fields import (
     is_laboratory_mark,
-    is_range_status_text,
     is_unit,
     join_word_texts,
-    split_value_cell,
 )
 from reports.parser.text.not_names import (
     is_explanation_table_title,
     is_prose,
-    is_test_method,
     starts_explanation_section,
 )
 from reports.parser.text.ranges import looks_like_range
@@ -79,15 +70,11 @@ class LooseReader:
 
     def read(self, lines: Sequence[Line]) -> None:
         candidates: list[tuple[Line, Row | None]] = []
-        for n, line in enumerate(lines):
+        for line in lines:
             words = _list_words_of_row(line)
             row = _read_best_split(line, words, _list_splits(words, line.tight))
-            if row is not None and not row.fields.range:
-                take_range_between_name_and_value(row)
             if row is None:
                 row = self._again(line, candidates[-2:])
-            if row is None and n and candidates[-1][1] is None:
-                row = self._card(line, lines[n - 1], lines[n + 1 : n + 2])
             candidates.append((line, row))
         edges = [
             (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
@@ -96,11 +83,8 @@ class LooseReader:
         ]
         usual = _usual_size(row for _, row in candidates if row is not None)
         explaining = False
-        over = are_ranges_above_rows(candidates)
         for n, (line, row) in enumerate(candidates):
             if row is None:
-                if over and find_labeled_range(line) is not None:
-                    continue
                 if self._take_range_below(line):
                     continue
                 if starts_explanation_section(line.text) or is_explanation_table_title(
@@ -125,8 +109,6 @@ class LooseReader:
             ):
                 explaining = True
                 continue
-            if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
-                score += 2
             below = candidates[n + 1][1] if n + 1 < len(candidates) else None
             begins = below is not None and known and _continues_row(row, below)
             if begins or (self.rows and _continues_row(self.rows[-1], row)):
@@ -181,24 +163,6 @@ class LooseReader:
         last.fields = add_labeled_range_to_row(last.fields, text, words)
         return True
 
-    def _card(self, line: Line, above: Line, below: Sequence[Line]) -> Row | None:
-        """A value with its unit under a name that has a line of its own."""
-        first = above.cells[0]
-        near = line.middle - above.middle <= 2.6 * above.size
-        if not near or first.x0 > line.cells[0].x1 or len(first.words) > 8:
-            return None
-        if not may_name_a_test(clean_printed_name(first.text)) or is_test_method(
-            first.text
-        ):
-            return None
-        fields = classify_value_cells(join_unfinished_cells(line.tight_cells))
-        if fields is None or not (fields.units or fields.range):
-            return None
-        row = Row(line.page, list(first.words), fields, line, titled=False)
-        sure = bool(fields.units) and is_range_label_line(below)
-        known = sure or self._section.knows(row.test_name)
-        return row if known and is_numeric_value(fields.value) else None
-
     def _again(
         self, line: Line, above: Sequence[tuple[Line, Row | None]]
     ) -> Row | None:
@@ -238,12 +202,11 @@ def _list_words_of_row(line: Line) -> list[Word]:
         return []
     if find_labeled_range(line) is not None:
         return []
-    words = _strip_remark(line.words)
+    words = list(line.words)
     if is_prose(join_word_texts(words)) and (
         len(line.cells) == 1 or len(line.words) > 16
     ):
         return []
-    words = _strip_status(words, line.cells)
     while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
         words = words[1:]
     while len(words) > 2 and _is_mark_before(words[0].text):
@@ -275,13 +238,10 @@ def _read_best_split(
     best: tuple[float, Row] | None = None
     for n, _ in splits:
         cells = join_unfinished_cells(split_words_into_cells(words[n:], gap=line.tight))
-        pair = read_percentage_and_count_pair(words[n:])
-        fields = pair[0] if pair else classify_value_cells(cells)
+        fields = classify_value_cells(cells)
         if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
             continue
         fields = settle_fields_by_grammar(fields)
-        if pair:
-            return Row(line.page, words[:n], fields, line, titled=False)
         gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
         worth = (
             min(max(gap, 0.0), 4.0) + 3 * bool(fields.units) + 3 * bool(fields.range)
@@ -290,20 +250,6 @@ def _read_best_split(
             row = Row(line.page, words[:n], fields, line, titled=False)
             best = (worth, row)
     return best[1] if best else None
-
-
-def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
-    """Words without a cell apart that says how the number on the line is."""
-    items = [cell for cell in cells if is_range_status_text(cell.text)]
-    others = [cell for cell in cells if cell not in items]
-    if not items or not any(map(_is_measured, others[1:])):
-        return words
-    return [word for word in words if not any(word in cell.words for cell in items)]
-
-
-def _is_measured(cell: Cell) -> bool:
-    value = split_value_cell(cell.text)[0]
-    return is_numeric_value(value) and is_exact_value(value)
 
 
 def _is_mark_before(text: str) -> bool:
@@ -342,18 +288,6 @@ def _continues_row(last: Row, row: Row) -> bool:
     )
     near = 0 < row.line.middle - last.line.middle < 1.9 * row.line.size
     return near and all(abs(a.x0 - b.x0) < 1 for a, b in pairs)
-
-
-def _strip_remark(words: Sequence[Word]) -> list[Word]:
-    """Words up to what is said behind a bracketed range: '[3.5 - 5.3]; Above range'."""
-    for n, word in enumerate(words):
-        if word.text.endswith(("];", ");")) and n > 1:
-            return [*words[:n], word._replace(text=word.text[:-1])]
-        if word.text.endswith(("]", ")")) and is_range_status_text(
-            join_word_texts(list(words[n + 1 :]))
-        ):
-            return list(words[: n + 1])
-    return list(words)
 
 
 def _is_group(last: Word, word: Word) -> bool:

@@ -44,7 +44,7 @@ def read_rows_in_paragraphs(lines: Sequence[Line], section: Section) -> list[Row
         least = max(_LEAST_ITEMS, len(paragraph) + 1)
         if len({row.test_name for row in found}) >= least:
             rows += found
-    return rows or _read_grid(lines, section) or _read_letter(lines, section)
+    return rows or _read_letter(lines, section)
 
 
 def _read_letter(lines: Sequence[Line], section: Section) -> list[Row]:
@@ -73,18 +73,6 @@ def _read_letter(lines: Sequence[Line], section: Section) -> list[Row]:
 
 def _is_united(cells: Sequence[Cell]) -> bool:
     return any(split_value_cell(cell.text)[1] or is_unit(cell.text) for cell in cells)
-
-
-def _read_grid(lines: Sequence[Line], section: Section) -> list[Row]:
-    """The rows of lines that have two whole results and more, each in a cell."""
-    rows: list[Row] = []
-    abreast = 0
-    for line in lines:
-        items = [[(line, word) for word in cell.words] for cell in line.cells]
-        found = [row for item in items if (row := _read_item(item, section))]
-        rows += found
-        abreast += len(found) > 1
-    return rows if abreast and len(rows) >= _LEAST_ITEMS else []
 
 
 def _paragraphs(lines: Sequence[Line]) -> list[list[Line]]:

@@ -34,13 +34,6 @@ from reports.parser.text.values import (
 )
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
-_SPOKEN = {
-    "lab type": "panel",
-    "panel": "panel",
-    "profile": "panel",
-    "test group": "panel",
-    "department": "panel",
-}
 _FARTHEST = 9
 _LABEL_AND_TEXT = 2
 # What a word in a cell of its own may announce without a colon.
@@ -86,12 +79,10 @@ def read_rows_in_labelled_records(lines: Sequence[Line], section: Section) -> li
             opens = entry.role is Role.NAME or (
                 entry.role is Role.VALUE and Role.VALUE in parts
             )
-            if opens or entry.label in _SPOKEN:
+            if opens:
                 close()
                 name, parts, distance = None, {}, 0
-            if entry.label in _SPOKEN:
-                section.open(join_word_texts(entry.words))
-            elif entry.role is Role.NAME:
+            if entry.role is Role.NAME:
                 name, heading = entry, None
             elif entry.role is not None and entry.words:
                 parts.setdefault(entry.role, entry.words)

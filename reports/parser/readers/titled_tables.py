@@ -28,7 +28,6 @@ from reports.parser.rows.naming import (
     split_flag_word_from_name,
     split_percentage_from_name,
     take_unit_from_name,
-    take_wrapped_name_start_from_line_above,
 )
 from reports.parser.rows.reading import read_row_fields_by_column
 from reports.parser.rows.row import (
@@ -295,12 +294,6 @@ class TableReader:
         ):
             return False
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
-        row = (
-            take_wrapped_name_start_from_line_above(
-                row, self._pending[-1:], self._section
-            )
-            or row
-        )
         row.score = self._weigh(row)
         if row.score < needed:
             return False

@@ -5,11 +5,10 @@ a cell among notes, beside the name of a card.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from reports.parser.layout.lines import Cell, Line
 from reports.parser.pages import Word
-from reports.parser.text.fields import find_unit_in_range, join_word_texts
+from reports.parser.text.fields import find_unit_in_range
 from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_in_words,
@@ -75,43 +74,6 @@ def merge_range_bands_from_below(rows: Sequence[Row], lines: Sequence[Line]) -> 
             text = f"{text} {line.text}"
             row.fields = replace_row_range_text(row.fields, text, list(line.words))
             last = line
-
-
-def take_range_between_name_and_value(row: Row) -> None:
-    """Give a row the bracketed range in a cell between its name and its value."""
-    for n in range(1, len(row.name)):
-        text = join_word_texts(row.name[n:])
-        apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
-        if apart and text[:1] in "([" and is_plain_numeric_range(text):
-            row.fields = replace_row_range_text(row.fields, text, row.name[n:])
-            row.name, row.name_text = row.name[:n], ""
-            return
-
-
-def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
-    """Return whether lines with a range alone are above their rows, not below them.
-
-    Told by which leaves the fewer rows without one, then by which is nearer. Between a
-    row and its range a line may say how the test was done.
-    """
-    over: list[float] = []
-    under: list[float] = []
-    items = [
-        (line, row)
-        for line, row in candidates
-        if row is not None or find_labeled_range(line) is not None
-    ]
-    for (above, first), (below, second) in pairwise(items):
-        apart = below.middle - above.middle
-        if apart > 3 * max(above.size, below.size):
-            continue
-        if first is None and second is not None:
-            over.append(apart)
-        if first is not None and second is None:
-            under.append(apart)
-    if len(over) != len(under):
-        return len(over) > len(under)
-    return sum(over) < sum(under)
 
 
 def is_range_label_line(lines: Sequence[Line]) -> bool:

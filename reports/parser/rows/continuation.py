@@ -22,7 +22,6 @@ from reports.parser.text.not_names import (
 )
 from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
 from reports.parser.text.roles import Role
-from reports.parser.text.values import is_out_of_range_flag
 
 from .naming import is_printed_smaller_than_name
 from .row import Parts, Row, Section, replace_row_range_text, replace_row_unit
@@ -135,16 +134,6 @@ class Continuation:
         return not known_before and self._section.knows(whole)
 
 
-def is_unit_below_value(last: Row, line: Line, text: str) -> bool:
-    """Return whether a text is a unit under the value of a row that has none."""
-    reach = 2 * max(line.size, last.line.size)
-    near = last.page == line.page and line.middle - last.line.middle < reach
-    if last.fields.units or not near or not is_unit(text) or is_out_of_range_flag(text):
-        return False
-    value, words = last.fields.value_words, line.words
-    return bool(value) and words[0].x0 <= value[-1].x1 and words[-1].x1 >= value[0].x0
-
-
 def _continues_row(last: Row, parts: Parts) -> bool:
     """Whether the range of a row has more below it, in its own print."""
     own, below = last.fields.range_words, parts.get(Role.RANGE, [])
@@ -161,8 +150,6 @@ def _is_next_row(last: Row, words: list[Word]) -> bool:
 
 
 def _add_range(last: Row, words: list[Word]) -> bool:
-    if not last.fields.range and last.fields.range_words:
-        return False
     if _begins_bands(last, words):
         return False
     text = " ".join(filter(None, (_whole_range(last), join_word_texts(words))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,11 +27,6 @@ from .row import Parts
 from .wording import is_dot_leader
 
 _UNKNOWN = frozenset({Role.OTHER, Role.FLAG, Role.SPECIMEN})
-# Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
-_EARLIER = re.compile(
-    r"(?i)[(\[]?(?:prev(?:ious|\.)?|prior|last|earlier|vorwert|anterior|précédent)"
-    r"(?:\s+(?:result|value))?\s*:?\s+[<>]?\s*\d"
-)
 
 
 def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
@@ -42,8 +36,6 @@ def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
     for n, words in enumerate(split_line_by_column(line, strip)):
         column = strip.columns[n]
         if not words or n == other:
-            continue
-        if column.role is Role.VALUE and _EARLIER.match(join_word_texts(words)):
             continue
         if column.role is Role.VALUE and Role.VALUE in parts:
             if normalize_letters_and_digits(

@@ -19,13 +19,11 @@ from reports.parser.pages import Word
 from reports.parser.rows.segments import cut_fields_anew, is_clean_range
 from reports.parser.text.fields import (
     Fields,
-    find_unit_in_range,
     find_words_with_text,
     is_unit,
     join_word_texts,
     split_value_cell,
 )
-from reports.parser.text.not_names import is_prose
 from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_in_words,
@@ -70,7 +68,6 @@ _LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
 _FAR = 3
 _NAME_WORD = re.compile(r"[^\W\d_]{3}")
 _LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
-_PAGE = re.compile(r"(?i)(?P<range>.*[\d)\]])\s+page\s+\d+(?:\s*(?:of|/)\s*\d+)?")
 _RANGE_WITH_MORE = re.compile(
     rf"(?P<range>(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+"
     r"(?P<unit>[^\W\d_]{1,5}/[^\W\d_]{1,4}))(?P<rest>[\s(,].*)"
@@ -242,10 +239,6 @@ def _take_unit_from_range(fields: Fields) -> Fields:
 
     '43-180 pg/mL Luteal or ERT' is '43-180 pg/mL', while more numbers are kept.
     """
-    inside = find_unit_in_range(fields.range or "")
-    if inside and not fields.units and is_numeric_value(fields.value):
-        words = find_words_with_text(fields.range_words, inside)
-        return replace(fields, units=inside, units_words=words)
     match = _RANGE_WITH_MORE.fullmatch(fields.range or "")
     if not match or not is_unit(match["unit"]) or is_clean_range(match[0]):
         return fields
@@ -255,21 +248,6 @@ def _take_unit_from_range(fields: Fields) -> Fields:
     if any(map(str.isdigit, match["rest"])):
         return fields
     return _with_range(fields, match["range"])
-
-
-def _drop_tail_of_range(fields: Fields) -> Fields:
-    """A page number, or prose without a limit, behind a plain range is not of it."""
-    spread = fields.range or ""
-    if match := _PAGE.fullmatch(spread):
-        return _with_range(fields, match["range"])
-    if not is_prose(spread):
-        return fields
-    words = spread.split()
-    for n in range(1, min(len(words), 6)):
-        head, tail = " ".join(words[:n]), " ".join(words[n:])
-        if is_plain_numeric_range(head) and is_prose(tail):
-            return fields if looks_like_range(tail) else _with_range(fields, head)
-    return fields
 
 
 def _drop_strange_word(fields: Fields) -> Fields:
@@ -320,6 +298,5 @@ _RULES = (
     _take_percent_from_range,
     _take_unit_from_range,
     _drop_cells_beside_range,
-    _drop_tail_of_range,
     _drop_strange_word,
 )

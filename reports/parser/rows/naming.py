@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from portal.lib.units import normalize_unit
-from reports.parser.layout.lines import Line, are_lines_of_same_font_size
+from reports.parser.layout.lines import Line
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
     Fields,
@@ -21,7 +21,7 @@ from reports.parser.text.values import is_numeric_value, is_out_of_range_flag
 
 from .pairs import read_percentage_and_count_pair
 from .row import Row, Section, replace_row_unit
-from .wording import clean_printed_name, has_panel_heading_word, is_incomplete_name
+from .wording import clean_printed_name
 
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9
@@ -34,37 +34,6 @@ _NAME_THEN_UNIT = re.compile(
 def is_printed_smaller_than_name(words: Sequence[Word], name: Sequence[Word]) -> bool:
     """Return whether words are printed smaller than a name, as a test's method is."""
     return words[0].size < _LESSER * name[0].size
-
-
-Pending = Sequence[tuple[Line, list[Word]]]
-
-
-def take_wrapped_name_start_from_line_above(
-    row: Row, pending: Pending, section: Section
-) -> Row | None:
-    """Give a row the start of its name from the line above, if it wraps."""
-    if not pending:
-        return None
-    above, words = pending[-1]
-    if row.line.middle - above.middle > 1.75 * row.line.size:
-        return None
-    first, second = join_word_texts(words), join_word_texts(row.name)
-    if not are_lines_of_same_font_size(above, row.line):
-        return None
-    flows = is_incomplete_name(first)
-    if not flows:
-        known = section.knows(row.test_name)
-        whole = clean_printed_name(f"{first} {second}")
-        flows = (not known and second[:1].islower()) or (
-            (not known or _is_of_name_style(words, row.name)) and section.knows(whole)
-        )
-    if not flows:
-        return None
-    joined = Row(
-        row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
-    )
-    joined.name_text = f"{clean_printed_name(first)} {clean_printed_name(second)}"
-    return joined
 
 
 def take_unit_from_name(row: Row, section: Section) -> None:
@@ -127,16 +96,3 @@ def split_percentage_from_name(
             if pair is not None:
                 return name[:n], replace(pair[0], flag=fields.flag)
     return name, fields
-
-
-def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:
-    """Whether words look like the start of a name rather than the heading over it."""
-    first, second = join_word_texts(above), join_word_texts(name)
-    return (
-        len(above) > 1
-        and first[:1].isupper()
-        and above[0].bold == name[0].bold
-        and abs(above[0].x0 - name[0].x0) < 0.25 * name[0].size
-        and (first.upper() != first or second.upper() == second)
-        and not has_panel_heading_word(first)
-    )

@@ -31,7 +31,6 @@ from reports.parser.text.values import (
     is_numeric_value,
     is_out_of_range_flag,
     is_result_value,
-    is_worded_value,
 )
 
 from .grammar import drop_gloss_before_value, settle_fields_by_grammar
@@ -120,9 +119,6 @@ def _read_value_cell(words: list[Word], mark: str | None) -> Fields:
             continue
         if is_out_of_range_flag(rest):
             return replace(fields, value=head, value_words=tuple(words[:n]), flag=rest)
-        if is_unit(rest):
-            found = find_words_with_text(words, head)
-            return replace(fields, value=head, value_words=found, units=rest)
     return fields
 
 
@@ -155,18 +151,6 @@ def _take_flag_from_unit(fields: Fields) -> Fields:
     return fields if units == fields.units else replace(fields, units=units)
 
 
-def _join_finding(fields: Fields) -> Fields:
-    """A finding may go on in the column of units: 'Pale' and 'yellow'."""
-    units = fields.units
-    if not units or is_unit(units) or not is_worded_value(fields.value):
-        return fields
-    whole = f"{fields.value} {units}"
-    if not is_worded_value(whole):
-        return fields
-    words = (*fields.value_words, *fields.units_words)
-    return replace(fields, value=whole, value_words=words, units="", units_words=())
-
-
 def _move_range_from_unit(fields: Fields) -> Fields:
     """A range may stand in the column of units, and may say that it is one."""
     units = fields.units or ""
@@ -180,7 +164,7 @@ def _move_range_from_unit(fields: Fields) -> Fields:
     return fields if spread == fields.range else replace(fields, range=spread)
 
 
-_COLUMN_RULES = (_take_flag_from_unit, _join_finding, _move_range_from_unit)
+_COLUMN_RULES = (_take_flag_from_unit, _move_range_from_unit)
 
 
 def _add_cell(fields: Fields, cell: Fields, words: list[Word]) -> Fields:

@@ -155,11 +155,6 @@ def split_row_with_two_units(row: Row) -> list[Row]:
         value_words=find_words_with_text(words[1:], value),
         units_words=find_words_with_text(words[1:], unit),
     )
-    if any(word.text == "soit" for word in words):
-        again.fields = replace(
-            again.fields, range=row.fields.range, range_words=row.fields.range_words
-        )
-        row.fields = replace(row.fields, range=None, range_words=())
     return [row, again]
 
 

@@ -154,7 +154,9 @@ def _stack(
     stacks = []
     for line in lines:
         words = tuple(
-            [w for w in line.words if w[1] < right and w[3] > left and id(w) not in used]
+            word
+            for word in line.words
+            if word[1] < right and word[3] > left and id(word) not in used
         )
         inside = all(left <= word.x0 and word.x1 <= right for word in words)
         if words and inside and not is_column_title(join_word_texts(words)):

@@ -112,19 +112,6 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     if found.range is None and looks_like_range(text):
         inside, flag = split_range_and_flag(strip_range_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)
-    if found.range is None and found.units is None:
-        for n in range(1, len(words)):
-            unit, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
-            if is_unit(unit) and looks_like_range(rest):
-                inside, flag = split_range_and_flag(rest)
-                return replace(
-                    found,
-                    units=unit,
-                    units_words=words[:n],
-                    range=inside,
-                    range_words=words[n:],
-                    flag=found.flag or flag,
-                )
     labelled = _LABELLED.match(text)
     if (
         found.range is None

@@ -168,25 +168,6 @@ def test_a_card_takes_a_compared_value_and_no_word_on_how_it_is(tmp_path: Path) 
     ]
 
 
-def test_the_only_level_of_a_card_is_its_range(tmp_path: Path) -> None:
-    xs = (152, 241, 331, 443)
-    report = read(
-        tmp_path,
-        [
-            "Ferritin",
-            [(40, "Optimal 40 - 200"), *row(xs, "64 ng/mL", "0", "40", "200")],
-            "",
-            "ApoB",
-            [(40, "Optimal 40 - 90"), *row(xs, "104 mg/dL", "0", "40", "90")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Ferritin", "64", "ng/mL", "40 - 200"),
-        ("ApoB", "104", "mg/dL", "40 - 90"),
-    ]
-
-
 def test_levels_in_a_column_right_of_the_value_are_the_range(tmp_path: Path) -> None:
     xs = (42, 217, 351)
     report = read(

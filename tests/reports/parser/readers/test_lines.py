@@ -9,23 +9,6 @@ from tests.reports.parser.drawing import Ink, printed, read, row
 XS = (40, 250, 330, 400)
 
 
-def test_a_remark_behind_the_range_is_left_out(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            "Haemoglobin concentration 118 g/L [130.0 - 180.0]; Below low limit",
-            "Mean cell volume 79 fL [80.0 - 100.0]; Below low reference limit",
-            "Platelet count 251 10*9/L [150.0 - 400.0]",
-        ],
-    )
-
-    assert printed(report) == [
-        ("Haemoglobin concentration", "118", "g/L", "[130.0 - 180.0]"),
-        ("Mean cell volume", "79", "fL", "[80.0 - 100.0]"),
-        ("Platelet count", "251", "10*9/L", "[150.0 - 400.0]"),
-    ]
-
-
 def test_findings_in_a_column_need_no_range(tmp_path: Path) -> None:
     names = ("Salmonella species", "Shigella / EIEC", "Norovirus")
     report = read(
@@ -206,23 +189,6 @@ def test_a_word_behind_a_bracketed_range_is_no_part_of_it(tmp_path: Path) -> Non
     ]
 
 
-def test_a_word_in_front_of_a_name_says_how_its_value_is(tmp_path: Path) -> None:
-    xs = (40, 100, 250, 350)
-
-    report = read(
-        tmp_path,
-        [
-            row(xs, "High", "Total cholesterol", "6.1 mmol/L", "Target < 5.0"),
-            row(xs, "Normal", "HDL cholesterol", "1.2 mmol/L", "Target > 1.0"),
-        ],
-    )
-
-    assert printed(report) == [
-        ("Total cholesterol", "6.1", "mmol/L", "< 5.0"),
-        ("HDL cholesterol", "1.2", "mmol/L", "> 1.0"),
-    ]
-
-
 def test_a_day_in_front_of_a_name_is_no_part_of_it(tmp_path: Path) -> None:
     report = read(
         tmp_path,
@@ -235,21 +201,6 @@ def test_a_day_in_front_of_a_name_is_no_part_of_it(tmp_path: Path) -> None:
     assert [(r.test_name, r.value) for r in report.results] == [
         ("Haemoglobin", "13.8"),
         ("Ferritin", "12"),
-    ]
-
-
-def test_a_word_between_name_and_value_is_part_of_neither(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            [(40, "Zinc"), (70, "In range"), (500, "71 mcg/dL")],
-            [(40, "Uric acid"), (90, "Out of range"), (500, "9.0 mg/dL")],
-        ],
-    )
-
-    assert [(r.test_name, r.value) for r in report.results] == [
-        ("Zinc", "71"),
-        ("Uric acid", "9.0"),
     ]
 
 

@@ -26,23 +26,6 @@ def test_a_unit_alone_under_the_value_belongs_to_it(tmp_path: Path) -> None:
     assert [r.units for r in report.results] == ["mg/dL", "mmol/L"]
 
 
-def test_a_name_that_begins_on_the_line_above_is_whole(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            TITLES,
-            row(XS, "Haemoglobin", "13.4", "g/dL", "13.0 - 17.0"),
-            "Mean Corpuscular Hemoglobin",
-            row(XS, "Concentration (MCHC)", "33.1", "g/dL", "31.5 - 34.5"),
-        ],
-    )
-
-    assert [r.test_name for r in report.results] == [
-        "Haemoglobin",
-        "Mean Corpuscular Hemoglobin Concentration (MCHC)",
-    ]
-
-
 def test_a_heading_above_a_row_is_no_part_of_its_name(tmp_path: Path) -> None:
     report = read(
         tmp_path,
@@ -444,23 +427,6 @@ def test_what_stands_apart_behind_a_range_or_a_value_is_no_part_of_it(
         ("TSH", "1.9", "mU/l", "0.3 - 4.2"),
     ]
     assert report.results[1].flag == "*"
-
-
-def test_value_may_be_the_title_of_names_beside_dates(tmp_path: Path) -> None:
-    xs = (40, 140, 200, 320, 400)
-    report = read(
-        tmp_path,
-        [
-            row(xs, "Wert", "Einheit", "Normbereich", "15.11.23", "11.03.24"),
-            row(xs, "Kreatinin", "mg/dl", "0,7 - 1,2", "1,95", "2,11"),
-            row(xs, "Kalium", "mmol/l", "3,5 - 5,1", "5,0", "5,3"),
-        ],
-    )
-
-    assert printed(report) == [
-        ("Kreatinin", "2,11", "mg/dl", "0,7 - 1,2"),
-        ("Kalium", "5,3", "mmol/l", "3,5 - 5,1"),
-    ]
 
 
 def test_a_test_without_a_result_of_the_latest_day_is_no_row(tmp_path: Path) -> None:

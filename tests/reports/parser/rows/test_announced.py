@@ -95,21 +95,6 @@ def test_what_announces_a_range_in_another_language_is_left_out(
     assert [r.reference_range for r in report.results] == ["12,0 - 16,0", "150 - 400"]
 
 
-def test_a_bracketed_range_behind_a_name_is_no_part_of_it(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            row(XS, "Sodium", "(133 - 146)", "137 mmol/L"),
-            row(XS, "PTH (1-84)", "(15 - 65)", "44 pg/mL"),
-        ],
-    )
-
-    assert printed(report) == [
-        ("Sodium", "137", "mmol/L", "(133 - 146)"),
-        ("PTH (1-84)", "44", "pg/mL", "(15 - 65)"),
-    ]
-
-
 def test_a_note_under_name_and_value_takes_no_range_from_its_row(
     tmp_path: Path,
 ) -> None:

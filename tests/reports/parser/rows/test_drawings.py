@@ -65,25 +65,3 @@ def test_a_badge_stands_between_a_value_and_its_range(tmp_path: Path) -> None:
         ("Triglycerides", "96", "mg/dL", "<150"),
         ("Total cholesterol", "214", "mg/dL", "<200"),
     ]
-
-
-def test_a_unit_under_its_value_stands_beside_a_badge(tmp_path: Path) -> None:
-    report = read(
-        tmp_path,
-        [
-            [(40, "Glucose"), (305, "88")],
-            [(40, "Optimal"), (300, "mg/dL")],
-            "",
-            [(40, "Vitamin D"), (305, "27")],
-            [(40, "Out of range"), (300, "ng/mL")],
-            "",
-            [(40, "TSH"), (300, "1.92")],
-            [(40, "Optimal"), (300, "mIU/L")],
-        ],
-    )
-
-    assert printed(report) == [
-        ("Glucose", "88", "mg/dL", None),
-        ("Vitamin D", "27", "ng/mL", None),
-        ("TSH", "1.92", "mIU/L", None),
-    ]

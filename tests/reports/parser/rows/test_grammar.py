@@ -139,14 +139,6 @@ def test_a_unit_behind_a_range_with_a_remark_is_the_unit_and_ends_the_range():
     assert settled.range == "43-180 pg/mL"
 
 
-def test_a_note_and_a_page_number_behind_a_range_are_left_out():
-    note = "11.5-14.5 14. A listing of the results that are marked as out of the range"
-    page = "[20.0-100.0] Page 3 of 3"
-
-    assert settle_fields_by_grammar(fields_of("16", range_=note)).range == "11.5-14.5"
-    assert settle_fields_by_grammar(fields_of("8", range_=page)).range == "[20.0-100.0]"
-
-
 @pytest.mark.parametrize("unit", ["mm/1", "mm/1 hr", "/1", "10^9/1"])
 def test_one_hour_is_no_litre(unit):
     assert settle_fields_by_grammar(fields_of("15", units=unit)).units == unit
