@@ -49,3 +49,14 @@ def test_every_path_that_the_document_names_exists():
 
     assert len(names) > 60
     assert wrong == set()
+
+
+def test_every_promise_and_every_threat_names_a_test():
+    tables = re.findall(
+        r"^\| (?:Promise|Threat) \|.*\n((?:\|.*\n)+)", DOCUMENT, re.MULTILINE
+    )
+    lines = [line for each in tables for line in each.splitlines()[1:]]
+    named = {line.split("|")[1]: line.rpartition("| ")[2] for line in lines}
+
+    assert len(tables) == 2
+    assert [each for each, by in named.items() if "tests" not in by] == []
