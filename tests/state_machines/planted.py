@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,14 +14,16 @@ from labs.operations.appointments import booking
 from labs.operations.appointments import status as visits
 from labs.operations.order_status import status as orders
 from labs.operations.orders import placing
+from labs.states.orders import build_order_status
 from portal.lib import idempotency
 from portal.lib.api import idempotency as keyed
+from portal.lib.database.transitions import Transitions
 from reports.operations.review import reviews
 from reports.operations.signing import signing
 from users.operations.sources import connections, sources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     Plant = Callable[[], Any]
 
@@ -28,6 +31,23 @@ if TYPE_CHECKING:
 class _Everything:
     def __contains__(self, _each: object) -> bool:
         return True
+
+
+@contextmanager
+def _cancel_however_late() -> Iterator[None]:
+    """Both of what refuses it is gone: the check, and the table of moves."""
+    possible_moves = orders._possible_moves
+
+    def with_cancelled(order: Any) -> Transitions[str]:
+        cancelled = build_order_status(order.method, "cancelled")
+        moves = dict(possible_moves(order))
+        return Transitions({**moves, order.status: moves[order.status] | {cancelled}})
+
+    with (
+        mock.patch.object(placing, "CANCELLABLE", _Everything()),
+        mock.patch.object(orders, "_possible_moves", with_cancelled),
+    ):
+        yield
 
 
 def _unless_cancelled(emit: Any, order: Any, what: str) -> None:
@@ -53,9 +73,7 @@ def _one_endpoint(claim: Any, tenant: Any, _endpoint: str, *rest: Any) -> Any:
 # By the module of the machine: what is wrong, and how it is made so.
 PLANTED: dict[str, dict[str, Plant]] = {
     "orders": {
-        "an order is cancelled however late": lambda: mock.patch.object(
-            placing, "CANCELLABLE", _Everything()
-        ),
+        "an order is cancelled however late": _cancel_however_late,
         "a cancelled order sends nothing": lambda: mock.patch.object(
             orders,
             "emit_order_event",

@@ -276,6 +276,15 @@ class AppointmentMachine(Machine):
             self.becomes("cancelled")
         self.low = "cancelled"
 
+    @rule(ends=st.booleans())
+    def go_through(self, ends) -> None:
+        """A visit is booked and moved, and its order perhaps cancelled."""
+        self.make_requisition()
+        self.book(slot=0, word="")
+        self.reschedule(slot=1)
+        if ends:
+            self.cancel_order()
+
     @invariant()
     def it_is_what_the_contract_says(self) -> None:
         if not hasattr(self, "visits"):
@@ -310,7 +319,7 @@ class AppointmentMachine(Machine):
             assert held == sum(visit[-1] in kept for visit in self.visits)
 
 
-@efforts(walks=3, steps=20)
+@efforts(walks=3, steps=15)
 @pytest.mark.django_db
 def test_a_visit_is_what_the_contract_says(effort, alice_tenant, alice_api):
     ServiceCenter.objects.all().delete()

@@ -167,6 +167,14 @@ class IdempotencyMachine(Machine):
         if key and (is_done or not no_cache):
             self.answers[at] = body, answer, now
 
+    @rule(key=st.sampled_from(("a", "b")), hours=st.sampled_from((23, 25)))
+    def call_again(self, key, hours) -> None:
+        """One key at both endpoints, and hours later once more."""
+        self.call("order", key, "walk_in", no_cache=False)
+        self.call("kit", key, "walk_in", no_cache=False)
+        self.wait(hours=hours)
+        self.call("order", key, "walk_in", no_cache=False)
+
     @invariant()
     def each_execution_is_one_order(self) -> None:
         if not hasattr(self, "orders"):
@@ -176,7 +184,7 @@ class IdempotencyMachine(Machine):
         assert types.count("labtest.order.created") == self.orders
 
 
-@efforts(walks=10, steps=25)
+@efforts(walks=10, steps=18)
 @pytest.mark.django_db
 def test_a_key_is_executed_once(effort, alice_tenant, alice_api):
     class Idempotency(IdempotencyMachine):

@@ -279,11 +279,13 @@ class ReviewMachine(Machine):
         else:
             self.becomes("completed")
 
-    @rule(actor=PEOPLE, wants_second=st.booleans())
-    def go_through(self, actor, wants_second) -> None:
+    @rule(actor=PEOPLE, wants_second=st.booleans(), is_hasty=st.booleans())
+    def go_through(self, actor, wants_second, is_hasty=False) -> None:
         """What a reader does in one sitting: few walks come so far by single steps."""
         self.claim(actor)
         self.want_second_read(actor, wants_second)
+        if is_hasty:
+            self.sign(actor)  # before it is read
         self.decide(actor)
         self.sign(actor)
 
