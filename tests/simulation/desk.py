@@ -63,10 +63,14 @@ def upload_report(world: World, side: Side) -> None:
 def review(world: World, side: Side) -> None:
     """A reader works on a report: claims it, confirms it, signs or rejects it."""
     live = set(side.live_users())
-    job = world.pick(j for j in side.books.reports if side.books.owners[j] in live)
+    jobs = [j for j in side.books.reports if side.books.owners[j] in live]
+    rows = Review.objects.for_tenant(side.tenant).filter(job_id__in=jobs)
+    open_ = rows.filter(status="open").values_list("job_id", flat=True)
+    waiting = {str(each) for each in open_}
+    job = world.pick([each for each in jobs if each in waiting] or jobs)
     if job is None:
         return
-    rows = Review.objects.for_tenant(side.tenant).filter(job_id=UUID(job))
+    rows = rows.filter(job_id=UUID(job))
     found = rows.select_related("job__user").order_by("number").last()
     if found is None:
         return
