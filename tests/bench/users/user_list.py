@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SMALL = 500
 FAR = 100_000
 LIMIT = 100
-TOTAL_MUST, OFFSET_MUST, PAGE_MUST_MS = 1.3, 8.0, 150.0
+TOTAL_MUST, OFFSET_MUST, PAGE_MUST_MS = 1.3, 5.0, 150.0
 
 
 def fill(tenant: Any, number: int) -> None:
