@@ -122,6 +122,8 @@ class AppHooks:
     """All that apps below call in one app, each in order.
 
     `user_erasers` remove all that the app stores of one user (tenant key, user uuid).
+    `user_deletions` end what others would still do for a user who is being deleted
+    (tenant, actor, user uuid), in that transaction and before the user's row is locked.
     `tenant_erasers` remove what it stores of a tenant besides its rows, which go by
     themselves afterwards. `tenant_setups` create what the tenants of a new team start
     with, in the team's transaction. `copy_erasers` have an erased user removed from
@@ -142,6 +144,7 @@ class AppHooks:
     """
 
     user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
+    user_deletions: tuple[Callable[[Tenant, Actor, UUID], None], ...] = ()
     tenant_erasers: tuple[Callable[[Tenant, Actor], None], ...] = ()
     tenant_setups: tuple[Callable[[Sequence[Tenant]], None], ...] = ()
     copy_erasers: tuple[

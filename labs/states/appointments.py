@@ -134,6 +134,7 @@ OWN_REASONS: dict[str, str] = {
     "not_confirmed": gettext_lazy("Provider did not confirm in time"),
     "slot_taken": gettext_lazy("Time slot no longer available"),
     "no_requisition": gettext_lazy("Requisition not created in time"),
+    "user_deleted": gettext_lazy("User deleted"),
 }
 
 

@@ -65,7 +65,7 @@ def test_each_hook_and_loader_is_declared_in_its_app():
             for call in getattr(app, field)
         ]
         for field in (
-            *("user_erasers", "tenant_erasers", "copy_erasers"),
+            *("user_erasers", "user_deletions", "tenant_erasers", "copy_erasers"),
             *("tenant_setups", "person_tests"),
         )
     }
@@ -78,6 +78,9 @@ def test_each_hook_and_loader_is_declared_in_its_app():
             "users.operations.erasure.erase_user_samples",
             "users.operations.users.export.erase_user_exports",
             "users.operations.imports.files.erase_user_imports",
+        ],
+        "user_deletions": [
+            "labs.operations.appointments.changes.cancel_visits_of_deleted_user"
         ],
         "tenant_erasers": [
             "exchange.operations.lake.erasure.remove_lake_of_tenant",

@@ -150,10 +150,13 @@ def update_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
 
 @transaction.atomic
 def delete_user(*, user: User, actor: Actor) -> User:
-    """Hide a user and disconnect their sources; erased after UNDO_GRACE.
+    """Hide a user, disconnect their sources and cancel their upcoming visits.
 
-    Raises: not_found. Source: Contract 2.2.
+    Erased after UNDO_GRACE. Raises: not_found. Source: Contract 2.2; Ours: visits.
     """
+    for app in list_app_hooks():
+        for end in app.user_deletions:
+            end(user.tenant, actor, user.uuid)
     user = lock_user(user)
     disconnect_all_user_sources(user=user, actor=actor)
     user.deleted_at = timezone.now()

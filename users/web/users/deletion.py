@@ -65,7 +65,8 @@ def confirm_user_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
         request,
         title=_("Delete %(name)s?") % {"name": user.client_user_id},
         says=_(
-            "The user is hidden and their sources are disconnected at once. You can"
+            "The user is hidden, their sources are disconnected and their upcoming"
+            " visits are cancelled at once. You can"
             " restore the user for %(days)d days. After that, their samples, summaries,"
             " orders, results, reports and files are erased permanently."
         )

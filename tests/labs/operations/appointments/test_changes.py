@@ -30,7 +30,8 @@ from tests.factories.appointments import (
     make_center,
 )
 from tests.jobs import queued
-from tests.outbox import emitted_types
+from tests.outbox import emitted, emitted_types
+from users.operations.users.users import delete_user, undo_delete_user
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)  # a Monday, nine in Phoenix
 pytestmark = pytest.mark.django_db
@@ -221,6 +222,31 @@ def test_an_order_that_is_called_off_leaves_its_visit_to_a_center(order, center)
 
     assert find_active_appointment(order=order).pk == visit.pk
     assert lows(order)[-1] == "cancelled"
+
+
+def test_who_is_deleted_is_visited_by_nobody(
+    alice_tenant, center, order, at_home, time_machine
+):
+    user = order.user
+    type(at_home).objects.for_tenant(alice_tenant).update(user=user)
+    begun = make_appointment(order=order, center=center)
+    time_machine.move_to(begun.start_at, tick=False)
+    visit = home_visit(at_home)
+    another = make_bookable_order(tenant=alice_tenant)
+    kept = make_appointment(order=another, center=center)
+
+    delete_user(user=user, actor=ACTOR)
+
+    assert released() == [str(visit.reference)]
+    assert emitted(alice_tenant)[-1]["data"]["status"] == "cancelled"
+    undo_delete_user(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
+    (ended,) = list_appointments_of_order(order=at_home)
+    assert (ended.status, ended.event_data["cancellation_reason"]) == (
+        *("cancelled", "user_deleted"),
+    )
+    assert lows(at_home)[-1] == "appointment_cancelled"
+    for each, booked in ((order, begun), (another, kept)):
+        assert find_active_appointment(order=each).pk == booked.pk
 
 
 def test_a_requested_visit_gets_its_time(alice_tenant, at_home):
