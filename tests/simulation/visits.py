@@ -31,9 +31,16 @@ def book(world: World, side: Side) -> None:
         "appointment_notes": world.dice.choice(WORDS),
         "async_confirmation": True,
     }
-    headers = {"x-idempotency-key": f"visit-{len(books.visits) + 1}"}
+    headers = {"x-idempotency-key": f"visit-{world.number()}"}
     path = f"{path_of(order)}/book"
-    reply = world.call(lambda: side.api.post(path, body, headers=headers))
+
+    def send() -> Any:
+        return side.api.post(path, body, headers=headers)
+
+    if world.dice.random() < 0.15:
+        world.call_and_die(send)
+        return
+    reply = world.call(send)
     if reply.status_code == 200:
         shown = reply.json()
         assert shown["order_id"] == order

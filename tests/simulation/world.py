@@ -174,6 +174,11 @@ class World:
             self.clock.shift(timedelta(seconds=self.dice.choice((1, 20, 61))))
         raise AssertionError("a call is never answered")
 
+    def call_and_die(self, send: Callable[[], Any]) -> None:
+        """Make a call that is killed, by a client that never asks what became of it."""
+        self.note("  killed, and nobody asks again")
+        self._try(send, "killed")
+
     def draw_fate(self, turn: int, chances: dict[str, int]) -> str:
         (fate,) = self.dice.choices([*chances], [*chances.values()])
         if turn >= MOST_FAULTS or fate == "none":
