@@ -27,7 +27,7 @@ from portal.server.connections import (
     room,
 )
 from portal.server.streams import Gone, Stream
-from portal.server.threads import SWITCH_INTERVAL_S, Threads, finish, finish_after
+from portal.server.threads import Threads, finish, finish_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -98,7 +98,6 @@ class Application:
 
     async def _live(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         self.loop = asyncio.get_running_loop()
-        sys.setswitchinterval(SWITCH_INTERVAL_S)
         await receive()
         self.health = Threads(1, "health", most_waiting=MOST_WAITING_FOR_HEALTH)
         # In a thread, as Django refuses to touch a database in the loop's own.

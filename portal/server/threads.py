@@ -15,12 +15,6 @@ if TYPE_CHECKING:
 
     from portal.lib.budgets import Budget
 
-# Seconds after which a thread that computes lets another go on. A short request waits
-# for its turn after each answer of the database, by Python's 5 ms some eight times.
-# Measured by `python -m tests.bench.neighbors` in five pairs on a busy machine: beside
-# a team's worst another's median read took 8 to 28 ms in place of 12 to 33, each time
-# less. The loud team's calls were 0 to 37 % more, but once 4 % fewer.
-SWITCH_INTERVAL_S = 0.0005
 _CALLERS_MAX = 10_000
 _KEYS = ("HTTP_AUTHORIZATION", "HTTP_X_SERVICE_API_KEY", "HTTP_X_PHONE_TOKEN")
 _SESSIONS = ("__Host-sessionid", "sessionid")

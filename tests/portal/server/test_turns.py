@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 
-import pytest
-
-from portal.server.threads import SWITCH_INTERVAL_S
 from tests.portal.server.raw import Raw, request
 from tests.portal.server.test_connections import Gate, serving
 
@@ -13,10 +9,9 @@ EXPLORER = "/t/a/sandbox/users/1/explorer/"
 
 
 def test_a_team_that_does_its_worst_leaves_threads_and_turns_to_others():
-    gate, intervals = Gate(), set()
+    gate = Gate()
 
     def application(environ, start_response):
-        intervals.add(sys.getswitchinterval())
         environ["portal.team"] = environ["HTTP_X_SERVICE_API_KEY"][0]
         if environ["QUERY_STRING"]:
             gate.begun.release()
@@ -55,5 +50,3 @@ def test_a_team_that_does_its_worst_leaves_threads_and_turns_to_others():
     assert b'"code":"busy"' in over.content or b"busy" in over.content.lower()
     assert before == [*["/v2/user"] * 3, "/light", EXPLORER, "/v2/user"]
     assert len(gate.calls) == len(before) + len(held) + 1
-    # And who computes lets the short calls of others go on.
-    assert max(intervals) == pytest.approx(SWITCH_INTERVAL_S)
