@@ -109,8 +109,8 @@ def add_demo_source_data(
     """Connect a demo source if needed, and store its data up to `until`.
 
     The first time that is a past of DEMO_DAYS, of what COMPARED names `earlier_days`
-    more, told of once for each resource; later what came since, told of as it always
-    is. Raises: provider_unknown; not_found. Source: Contract 3.5; Ours: the more.
+    more, announced once for each resource; later what came since, announced as usual.
+    Raises: provider_unknown; not_found. Source: Contract 3.5; Ours: the more.
     """
     now = until or timezone.now()
     person = make_demo_person(

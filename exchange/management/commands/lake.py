@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from exchange.operations.lake.erasure import is_lake_on
@@ -53,7 +54,7 @@ class Command(BaseCommand):
                 if options["verify"]:
                     self._verify()
                 elif options["remove"]:
-                    self.stdout.write(f"{remove_lake()} files removed.")
+                    self.stdout.write(f"{_count_files(remove_lake())} removed.")
                 else:
                     self._export()
             except Unavailable as error:
@@ -64,13 +65,13 @@ class Command(BaseCommand):
         if run is None:
             raise CommandError("Another export is running.")
         self.stdout.write(
-            f"{run.written} files with {run.rows} rows written, {run.unchanged}"
+            f"{_count_files(run.written)} with {run.rows} rows written, {run.unchanged}"
             f" unchanged, {run.removed} removed."
         )
         if run.failed:
             raise CommandError(
-                f"{run.failed} files could not be written: `manage.py pack_samples"
-                " --check` lists the days that are corrupt."
+                f"{_count_files(run.failed)} could not be written: `manage.py"
+                " pack_samples --check` lists the days that are corrupt."
             )
 
     def _verify(self) -> None:
@@ -79,8 +80,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{fault.what}: {fault.name}")
         if faults:
             raise CommandError(
-                f"{len(faults)} files are not as they were exported; the next run"
-                " writes them again."
+                f"Not as exported: {_count_files(len(faults))}. The next run writes"
+                " again what is missing or changed."
             )
         self.stdout.write("All files are as they were exported.")
 
@@ -94,7 +95,7 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{each.team_slug} {each.environment} {each.dataset}:"
                 f" {each.first_month:%Y-%m} to {each.last_month:%Y-%m},"
-                f" {each.files} files, {each.rows} rows, {each.size} bytes,"
+                f" {_count_files(each.files)}, {each.rows} rows, {each.size} bytes,"
                 f" exported {each.exported_at:%Y-%m-%d %H:%M} UTC"
             )
         run = find_last_whole_run()
@@ -102,3 +103,7 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"Last complete run: {run.started_at:%Y-%m-%d %H:%M} UTC."
             )
+
+
+def _count_files(number: int) -> str:
+    return f"{number} file{pluralize(number)}"
