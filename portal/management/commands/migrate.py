@@ -17,6 +17,7 @@ from portal.lib.database.roles import (
     grant_rights_to_serving_roles,
     list_missing_roles,
 )
+from portal.lib.database.schema import classes_change_in_place
 from portal.lib.tenancy import across_tenants
 
 _CAN_GRANT = """
@@ -50,7 +51,10 @@ class Command(migrate.Command):
                 " version that made it, or for demo data start over with"
                 " `manage.py demo --reset`."
             )
-        with across_tenants(why="a migration works on the rows of all tenants"):
+        with (
+            across_tenants(why="a migration works on the rows of all tenants"),
+            classes_change_in_place(),
+        ):
             super().handle(*args, **options)
         _grant_rights(options.get("database"))
 
