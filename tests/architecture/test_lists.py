@@ -32,7 +32,9 @@ ROUTES = (
     *("lab-tests/", "lab-tests/markers/", "webhooks/", "members/", "api-keys/"),
     *("webhooks/<endpoint_id>/", "api-log/", "audit/users/<user_id>/"),
     *("deleted-users/", "erasures/", "users/<user_id>/imports/", "assistants/"),
-    *("users/<user_id>/orders/", "users/<user_id>/exports/", "visits/"),
+    *("users/<user_id>/orders/", "users/<user_id>/exports/"),
+    # The first free time: today's, or in the evening tomorrow's.
+    *("visits/", "visits/?tab=tomorrow"),
     *("visits/?tab=unbooked", "unmatched/?tab=problems", "reviews/?tab=done"),
     *("reports/documents/", "approvals/", "users/<user_id>/shared-links/"),
     *("own-catalog/loinc/", "reviews/aliases/"),
