@@ -71,7 +71,7 @@ DO $$
 DECLARE name text; has_rows boolean;
 BEGIN
     FOREACH name IN ARRAY {tables}::text[] LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s)', name) INTO has_rows;
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM %s)', name) INTO has_rows;
         CONTINUE WHEN NOT has_rows;
         IF EXISTS (
             SELECT FROM pg_trigger WHERE tgrelid = name::regclass AND NOT tgisinternal

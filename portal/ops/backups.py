@@ -34,6 +34,13 @@ from portal.lib.embedded.base import embedded_postgres_data_folder
 from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
 from portal.lib.secrets import encryption
 from portal.lib.tenancy import ALL_TENANTS, across_tenants
+from users.store.distribution import (
+    has_citus,
+    hold_sample_writes,
+    list_distributed_tables,
+    list_extensions_besides_citus,
+    return_to_one_machine,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -50,10 +57,11 @@ _MOST_JOBS = 4
 # What is lost with the machine is restored anew. An index in memory is sorted once.
 _WHILE_LOADING = {"synchronous_commit": "off", "maintenance_work_mem": "256MB"}
 
+# Without the one that is always empty, and there only while samples are distributed.
 _TABLES = """
 SELECT relname FROM pg_class
 WHERE relkind IN ('r', 'p') AND NOT relispartition
-    AND relnamespace = 'public'::regnamespace
+    AND relnamespace = 'public'::regnamespace AND relname <> 'users_commitmark'
 ORDER BY relname
 """
 
@@ -133,6 +141,7 @@ def restore_backup(source: IO[bytes], *, without_keys: bool = False) -> Manifest
                 # Usually on one disk with it: nothing is copied twice.
                 shutil.move(scratch / FILES / name, place)
         _restore_uploads(scratch / FILES / UPLOADS)
+    return_to_one_machine()
     call_command("migrate", interactive=False, verbosity=0)
     with across_tenants(why="files of all tenants may be newer than the backup"):
         mark_lake_stale()
@@ -174,12 +183,17 @@ def _restore_uploads(folder: Path) -> None:
 
 def _dump(path: Path) -> dict[str, int]:
     """Dump one snapshot, and say how many rows each table has in it."""
+    is_distributed = bool(list_distributed_tables())
+    # Only a superuser may make Citus, so a restore would stop at it.
+    extensions = list_extensions_besides_citus() or ()
     with (
         across_tenants(why="a backup holds the rows of all"),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if is_distributed:
+            hold_sample_writes()
         cursor.execute("SELECT pg_export_snapshot()")
         (snapshot,) = cursor.fetchone()
         _run(
@@ -188,6 +202,7 @@ def _dump(path: Path) -> dict[str, int]:
             "--format=custom",
             f"--snapshot={snapshot}",
             f"--file={path}",
+            *(f"--extension={name}" for name in extensions),
         )
         return _count_rows()
 
@@ -201,7 +216,13 @@ def _load(path: Path) -> None:
         f"--dbname={connection.get_connection_params()['dbname']}",
         str(path),
     )
-    _run("pg_restore", "--single-transaction", "--section=pre-data", *ours)
+    # Tables are made on this server alone; `distribute_samples` spreads them again.
+    alone = {"citus.enable_ddl_propagation": "off"} if has_citus() else {}
+    _run(
+        *("pg_restore", "--single-transaction", "--section=pre-data"),
+        *ours,
+        options=alone,
+    )
     jobs = min(len(os.sched_getaffinity(0)), _MOST_JOBS)
     try:
         _run(
@@ -211,7 +232,7 @@ def _load(path: Path) -> None:
             "--section=data",
             "--section=post-data",
             *ours,
-            options=_WHILE_LOADING,
+            options=_WHILE_LOADING | alone,
         )
     except BackupFailed as error:
         raise BackupFailed(

@@ -14,8 +14,12 @@ from portal.lib.errors import NotFound
 IS_OF_TENANT = "assay_is_user_of_tenant(%(user_id)s::bigint)"
 _LOCK = PreparedStatement(
     "lock_samples_of_user",
-    "SELECT assay_is_user_of_tenant(id) FROM users_user"
+    "SELECT assay_is_user_of_tenant(id), users_mark_commit() FROM users_user"
     " WHERE id = $1 FOR NO KEY UPDATE",
+)
+_NOTE_AND_MARK = PreparedStatement(
+    "change_samples_of_user",
+    "SELECT assay_is_user_of_tenant($1::bigint), users_mark_commit()",
 )
 
 
@@ -25,6 +29,15 @@ def note_user_of_samples(user_id: int) -> None:
     Nothing but their time depends on it.
     """
     rows.fetch_rows(f"SELECT {IS_OF_TENANT}", {"user_id": user_id})
+
+
+def note_change_of_samples(user_id: int) -> None:
+    """Look a locked user up before statements that change their samples.
+
+    Deletes by callers with a lock of their own begin with it: where samples are spread
+    over machines all that the transaction changes is then committed as one.
+    """
+    _NOTE_AND_MARK.execute((str(user_id),))
 
 
 def lock_samples_of_user(user_id: int) -> None:

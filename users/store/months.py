@@ -44,11 +44,10 @@ _EXTRAS = """
     WHERE user_id = %(user_id)s AND ts >= %(start)s AND ts < %(end)s
 """
 # Of a packed day its checksum stands for all samples. A table is passed over once, as
-# each look by month or user would be one of its own.
+# each look by month or user would be one of its own, and before users are joined, who
+# may be on another machine.
 _MARKS = """
-    SELECT person.tenant_id, left(person.uuid::text, 2), month,
-        sum(number)::bigint, bit_xor(mark)
-    FROM (
+    WITH found AS MATERIALIZED (
         SELECT user_id, month, sum(number) AS number, bit_xor(mark) AS mark FROM (
             SELECT user_id, date_trunc('month', day::timestamp)::date AS month,
                 count AS number, hash_record_extended(ROW(
@@ -67,7 +66,10 @@ _MARKS = """
             FROM users_sampleextra WHERE ts < %(before)s
         ) each
         GROUP BY user_id, month
-    ) found
+    )
+    SELECT person.tenant_id, left(person.uuid::text, 2), month,
+        sum(number)::bigint, bit_xor(mark)
+    FROM found
     JOIN users_user person ON person.id = user_id AND person.deleted_at IS NULL
     GROUP BY 1, 2, 3
 """

@@ -6,12 +6,13 @@ in its partition without a look at a younger sample.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portal.lib.database import rows
 from portal.lib.database.retention import COUNTED_UP_TO, Aged
 from portal.lib.tenancy import across_tenants
-from users.store.locks import note_user_of_samples
+from users.store.distribution import are_samples_distributed
+from users.store.locks import note_change_of_samples
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -37,6 +38,23 @@ _COUNT = """
                 LIMIT %(most)s
             ) packed
             WHERE person.tenant_id = %(tenant)s
+            LIMIT %(most)s
+        )
+    ) old
+"""
+# The same where samples are on other machines than users.
+_USERS = "SELECT array_agg(id) FROM users_user WHERE tenant_id = %(tenant)s"
+_COUNT_SPREAD = """
+    SELECT least(coalesce(sum(number), 0), %(most)s)::bigint, min(ts) FROM (
+        (
+            SELECT 1 AS number, ts FROM users_sample
+            WHERE user_id = ANY(%(users)s) AND ts < %(before)s LIMIT %(most)s
+        )
+        UNION ALL
+        (
+            SELECT count, first FROM users_packedday
+            WHERE user_id = ANY(%(users)s)
+                AND day < (%(before)s AT TIME ZONE 'UTC')::date
             LIMIT %(most)s
         )
     ) old
@@ -86,7 +104,7 @@ _DELETE_PACKED = """
 
 def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
     """Count a tenant's samples of months before a time, up to COUNTED_UP_TO."""
-    inputs = {
+    inputs: dict[str, Any] = {
         "tenant": tenant_pk,
         "before": get_month_start(before),
         "most": COUNTED_UP_TO,
@@ -94,7 +112,11 @@ def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
     # The users are the tenant's; looking each up again for each sample of many users
     # would take seconds.
     with across_tenants(why="samples of all users of a tenant are counted"):
-        ((number, oldest),) = rows.fetch_rows(_COUNT, inputs)
+        count = _COUNT
+        if are_samples_distributed():
+            ((inputs["users"],),) = rows.fetch_rows(_USERS, inputs)
+            count = _COUNT_SPREAD
+        ((number, oldest),) = rows.fetch_rows(count, inputs)
     return Aged(number, oldest)
 
 
@@ -104,7 +126,7 @@ def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
     Less than `limit` if these were all; packed days go as a whole, so it may be more.
     In the caller's transaction, with the user's row locked.
     """
-    note_user_of_samples(user_id)
+    note_change_of_samples(user_id)
     inputs = {"user": user_id, "before": get_month_start(before), "limit": limit}
     ((number,),) = rows.fetch_rows(_DELETE, inputs)
     if number < limit:

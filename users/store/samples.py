@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from portal.lib.database import rows
 from users.store.batches import write_sample_batch
-from users.store.locks import IS_OF_TENANT, lock_samples_of_user
+from users.store.locks import (
+    IS_OF_TENANT,
+    lock_samples_of_user,
+    note_change_of_samples,
+)
 from users.store.one_source import OneSource, note_only_source, read_only_source
 from users.store.packed.days import delete_packed_samples
 from users.store.partitions import find_month_partition_bounds
@@ -295,6 +299,7 @@ class _PostgresStore:
     ) -> int:
         if not keys:
             return 0
+        note_change_of_samples(user_id)
         inputs: dict[str, Any] = {
             "user_id": user_id,
             "feed": feed,
@@ -314,6 +319,7 @@ class _PostgresStore:
         )
 
     def delete_user(self, *, user_id: int) -> int:
+        note_change_of_samples(user_id)
         with rows.open_database_cursor() as cursor:
             cursor.execute(
                 "DELETE FROM users_sampleextra WHERE user_id = %s", [user_id]

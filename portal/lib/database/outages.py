@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 # SQLSTATEs besides class 08, connection exceptions: a server that shuts down, crashed,
 # or starts; an idle session that it ended; too many connections.
 _STATES = frozenset({"57P01", "57P02", "57P03", "57P05", "53300"})
+# What Citus says with XX000 of a worker that died in mid-statement: words of libpq.
+_OF_A_WORKER = (
+    "server closed the connection unexpectedly",
+    "no connection to the server",
+    "connection not open",
+    "could not receive data from server",
+    "could not send data to server",
+    "SSL SYSCALL error",
+)
 # A server that ends a session says why before it closes it: each is one read.
 _READS = 4
 
@@ -63,6 +72,8 @@ def _is_lost(error: BaseException) -> bool:
     if isinstance(error, psycopg.OperationalError):
         state = error.sqlstate
         return state is None or state.startswith("08") or state in _STATES
+    if isinstance(error, psycopg.errors.InternalError_):
+        return str(error).startswith(_OF_A_WORKER)
     return isinstance(error, DatabaseAway)
 
 

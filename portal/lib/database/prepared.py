@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 _IDLE = pq.TransactionStatus.IDLE
 _NAMED = re.compile(r"%\((\w+)\)[sb]")
+# What Citus says of a plan for any values; noted on the connection.
+_NOT_SUPPORTED = b"0A000"
+_IS_SPREAD = "assay_is_spread"
 _DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
 
 
@@ -105,7 +108,8 @@ class StatementByIndex(PreparedStatement):
     for any values would sort, as it costs nothing to look through months that are empty
     yet. So sorts and scans of tables are switched off for this statement, in the same
     round trip. Within a transaction of the caller's it runs as any other, as the switch
-    would hold to that transaction's end.
+    would hold to that transaction's end; and where its tables are spread over machines,
+    as which of them to ask depends on the values.
     """
 
     def ask(
@@ -115,7 +119,7 @@ class StatementByIndex(PreparedStatement):
         formats: list[pq.Format] | None = None,
     ) -> PGresult:
         connection = raw.pgconn
-        if connection.transaction_status != _IDLE:
+        if connection.transaction_status != _IDLE or _IS_SPREAD in vars(raw):
             return super().ask(raw, given, formats)
         refusal = self.prepare(raw) or _BY_INDEX.prepare(raw)
         if refusal is not None:
@@ -137,6 +141,9 @@ class StatementByIndex(PreparedStatement):
             raw.close()  # which answer is next on it is not known
             raise
         settled, read, _ = results
+        if read.error_field(pq.DiagnosticField.SQLSTATE) == _NOT_SUPPORTED:
+            vars(raw)[_IS_SPREAD] = True
+            return super().ask(raw, given, formats)
         return read if settled.status in _DONE else settled
 
 

@@ -26,7 +26,16 @@ BUNDLED_WEB_ROLE = "assay_web"
 BUNDLED_WORK_ROLE = "assay_work"
 # Commands of `manage.py` that change tables or read all of them as they lie.
 OWNER_COMMANDS = frozenset(
-    {"backup", "database_roles", "demo", "flush", "migrate", "restore", "sqlmigrate"}
+    {
+        "backup",
+        "database_roles",
+        "demo",
+        "distribute_samples",
+        "flush",
+        "migrate",
+        "restore",
+        "sqlmigrate",
+    }
 )
 # Commands that are a part of the web server.
 WEB_COMMANDS = frozenset({"mcp", "runserver"})

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.states import Environment
 from portal.ops.isolation.probing import create_isolation_report, find_tenant_to_probe
+from users.store.distribution import list_distributed_tables
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -50,6 +51,11 @@ class Command(BaseCommand):
         if run.skipped:
             self.stdout.write(
                 f"  skipped because the team has no row for them: {len(run.skipped)}"
+            )
+        if distributed := list_distributed_tables():
+            self.stdout.write(
+                "  without a policy, as they are distributed, and read only with a user"
+                f" found in a table that has one: {', '.join(distributed)}"
             )
         for who, method, route, status in run.open:
             self.stdout.write(f"NOT REFUSED  {who}: {method} {route} answered {status}")

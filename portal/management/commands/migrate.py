@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.conf import settings
@@ -19,6 +20,10 @@ from portal.lib.database.roles import (
 )
 from portal.lib.database.schema import classes_change_in_place
 from portal.lib.tenancy import across_tenants
+from users.store.distribution import has_citus, list_distributed_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _CAN_GRANT = """
     SELECT to_regclass('assay_private.tenant_key') IS NOT NULL
@@ -54,9 +59,32 @@ class Command(migrate.Command):
         with (
             across_tenants(why="a migration works on the rows of all tenants"),
             classes_change_in_place(),
+            _workers_left_alone(options.get("database")),
         ):
             super().handle(*args, **options)
         _grant_rights(options.get("database"))
+
+
+@contextmanager
+def _workers_left_alone(database: str | None) -> Iterator[None]:
+    """Where samples could be spread (Citus) and are not yet, change no other server.
+
+    Citus would else repeat on each worker what only a superuser may do there.
+    """
+    if database not in {None, DEFAULT_DB_ALIAS} or not has_citus():
+        yield
+        return
+    if not list_distributed_tables():
+        _run("SET citus.enable_ddl_propagation = off")
+    try:
+        yield
+    finally:
+        _run("RESET citus.enable_ddl_propagation")
+
+
+def _run(statement: str) -> None:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(statement)
 
 
 def _grant_rights(database: str | None) -> None:

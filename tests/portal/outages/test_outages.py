@@ -389,6 +389,8 @@ def caused(error, cause):
             ),
             True,
         ),
+        (errors.InternalError_("server closed the connection unexpectedly"), True),
+        (errors.InternalError_("cache lookup failed for relation 1"), False),
         (errors.QueryCanceled(), False),
         (errors.DeadlockDetected(), False),
         (errors.DiskFull(), False),

@@ -168,7 +168,10 @@ class Origin(TenantOwned):
     Numbers count from 1 for each user; 0 stands for none of these.
     """
 
-    rules = TableRules(without_fence="as users.Feed")
+    rules = TableRules(
+        without_fence="as users.Feed",
+        erasure=ErasureRule(("user_id",), by_key=True),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

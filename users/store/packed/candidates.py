@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from portal.lib.database import rows
+from users.store.distribution import are_samples_distributed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,10 +16,7 @@ if TYPE_CHECKING:
 _STEP_USERS = 500
 # Rows of users who were erased have none.
 _USERS = """
-    SELECT person.id, boundary.before, EXISTS (
-        SELECT 1 FROM users_sample
-        WHERE user_id = person.id AND ts < boundary.before
-    )
+    SELECT person.id, boundary.before{has_rows}
     FROM (
         SELECT id FROM users_user
         WHERE id > %(after)s AND mod(id, %(turns)s) = ANY(%(turn)s)
@@ -33,6 +31,12 @@ _USERS = """
     ) boundary
     ORDER BY person.id
 """
+_HAS_ROWS = """, EXISTS (
+        SELECT 1 FROM users_sample
+        WHERE user_id = person.id AND ts < boundary.before
+    )"""
+# Where samples are on other machines than users: one look each, at the user's machine.
+_LOOK = "SELECT 1 FROM users_sample WHERE user_id = %s AND ts < %s LIMIT 1"
 TURNS = 24
 
 
@@ -53,9 +57,11 @@ def find_users_to_pack(
     difference to how they are kept.
     """
     after = 0
+    is_spread = are_samples_distributed()
+    statement = _USERS.format(has_rows="" if is_spread else _HAS_ROWS)
     while True:
         found = rows.fetch_rows(
-            _USERS,
+            statement,
             {
                 "after": after,
                 "turns": TURNS,
@@ -68,7 +74,9 @@ def find_users_to_pack(
         )
         if not found:
             return
-        for user_id, before, has_rows in found:
-            if has_rows:
+        for user_id, before, *has_rows in found:
+            if any(has_rows) or (
+                is_spread and rows.fetch_rows(_LOOK, [user_id, before])
+            ):
                 yield Candidate(user_id, before)
         after = found[-1][0]
