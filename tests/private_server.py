@@ -45,10 +45,11 @@ class PrivateServer:
         *,
         options: Sequence[str] = ("fsync=off",),
         folder: Path = Path("/var/tmp"),  # noqa: S108 - what is made there nobody guesses
+        programs: Path | None = None,
     ) -> None:
         self._options = [part for each in options for part in ("-c", each)]
         self._account = find_postgres_account()
-        self._programs = find_postgres_programs(
+        self._programs = programs or find_postgres_programs(
             default_postgres_data_folder(), self._account
         )
         name = f"assay-private-{os.getpid()}-{secrets.token_hex(4)}"
