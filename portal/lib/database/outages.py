@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 # SQLSTATEs besides class 08, connection exceptions: a server that shuts down, crashed,
 # or starts; an idle session that it ended; too many connections.
 _STATES = frozenset({"57P01", "57P02", "57P03", "57P05", "53300"})
-# What Citus says with XX000 of a worker that died in mid-statement: words of libpq.
+# What Citus says with XX000 of a worker that died in mid-statement: words of libpq, and
+# two of its own (remote_transaction.c).
 _OF_A_WORKER = (
     "server closed the connection unexpectedly",
     "no connection to the server",
@@ -23,6 +24,8 @@ _OF_A_WORKER = (
     "could not receive data from server",
     "could not send data to server",
     "SSL SYSCALL error",
+    "failed to prepare transaction",
+    "failure on connection marked as essential",
 )
 # A server that ends a session says why before it closes it: each is one read.
 _READS = 4
