@@ -27,7 +27,7 @@ def traffic(cluster, alice_tenant):
     users = [make_user(tenant=alice_tenant) for _ in range(USERS)]
     made = Traffic(make_api_key(tenant=alice_tenant), users)
     yield made
-    made.stop()
+    made.give_up()
 
 
 def test_a_lost_worker_is_answered_with_503_and_takes_nothing_along(cluster, traffic):

@@ -56,7 +56,8 @@ class Traffic:
         self.users = users
         self.statuses: Counter[int] = Counter()
         self.acknowledged: Counter[int] = Counter()
-        self._stopping, self._key = threading.Event(), key
+        self._stopping, self._leaving = threading.Event(), threading.Event()
+        self._key = key
         self._pool = ThreadPoolExecutor(len(users))
         self._running = [self._pool.submit(self._send, user) for user in users]
 
@@ -79,6 +80,11 @@ class Traffic:
             each.result()
         self._pool.shutdown()
 
+    def give_up(self) -> None:
+        """Let clients leave whatever they were answered, if they run still."""
+        self._leaving.set()
+        self._pool.shutdown()
+
     def list_differences(self) -> list[tuple[int, int, int]]:
         """Return what was acknowledged, is stored, and arrived, where these differ."""
         compared = [
@@ -93,6 +99,8 @@ class Traffic:
             for number in count():
                 status = 0
                 while status != 200:
+                    if self._leaving.is_set():
+                        return
                     status = push_batch(client, user.uuid, number)
                     self.statuses[status] += 1
                     assert status in {200, 503}, status
