@@ -18,7 +18,7 @@ from reports.parser.rows.row import (
     Section,
     add_labeled_range_to_row,
     repeat_row_in_other_unit,
-    split_row_with_two_units,
+    split_row_with_share_and_count,
 )
 from reports.parser.rows.wording import (
     clean_printed_name,
@@ -121,7 +121,7 @@ class LooseReader:
                 row.score = score
                 row.panel = self._section.panel
                 row.specimen = self._section.specimen
-                self.rows.extend(split_row_with_two_units(row))
+                self.rows.extend(split_row_with_share_and_count(row))
 
     def _is_between(self, row: Row, below: Row) -> bool:
         """Whether a row stands in a list, between tests that are known."""

@@ -37,7 +37,7 @@ from reports.parser.rows.row import (
     add_labeled_range_to_row,
     repeat_row_in_other_unit,
     replace_row_range_text,
-    split_row_with_two_units,
+    split_row_with_share_and_count,
 )
 from reports.parser.rows.wording import (
     clean_printed_name,
@@ -181,7 +181,7 @@ class TableReader:
         if self.rows and self.rows[-1].line is line:
             row = self.rows.pop()
             again = self._read_second(row)
-            self.rows.extend([row, again] if again else split_row_with_two_units(row))
+            self.rows.extend([row, again] if again else split_row_with_share_and_count(row))
         return True
 
     def _repeats_beside_method(

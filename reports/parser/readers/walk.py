@@ -38,6 +38,10 @@ from reports.parser.rows.blocks import (
 )
 from reports.parser.rows.drawings import drop_chart_axis_lines, drop_status_badge_lines
 from reports.parser.rows.medication import drop_medication_lines
+from reports.parser.rows.second_readings import (
+    add_second_readings,
+    separate_second_readings,
+)
 from reports.parser.rows.row import KnownName, Row, Section, list_used_words
 from reports.parser.rows.wording import is_section_heading
 from reports.parser.text.fields import split_value_cell
@@ -85,6 +89,7 @@ class _Walker:
     def walk_page(self, page: Page, lines: Sequence[Line]) -> None:
         before = len(self.rows)
         lines = [_strip_alternative_word(line) for line in drop_medication_lines(lines)]
+        lines, seconds = separate_second_readings(lines)
         tables = find_table_title_lines(lines)
         start = tables[0].start if tables else len(lines)
         if self._titles:
@@ -113,9 +118,10 @@ class _Walker:
         if self._titles:
             self._read_left(lines, before)
         merge_range_bands_from_below(self.rows[before:], lines)
-        self.rows[before:] = judge_rows_of_page(
+        judged = judge_rows_of_page(
             self.rows[before:], _lines_left(lines, self._passed), self._section
         )
+        self.rows[before:] = add_second_readings(judged, seconds)
 
     def _read_left(self, lines: Sequence[Line], before: int) -> None:
         """Records, lines and cards below a titled table, perhaps below its notes.

@@ -17,7 +17,6 @@ from reports.parser.text.fields import (
     join_word_texts,
     split_range_and_flag,
     split_value_cell,
-    split_value_in_two_units,
     strip_footnote_mark,
 )
 from reports.parser.text.ranges import (
@@ -104,8 +103,6 @@ def _split_sign(words: list[Word]) -> tuple[list[Word], str | None]:
 def _read_value_cell(words: list[Word], mark: str | None) -> Fields:
     """What the cell of a value says by itself."""
     text = join_word_texts(words).lstrip(":= ")
-    if twice := split_value_in_two_units(text):
-        text = twice[0]
     value, units, flag, spread = split_value_cell(text)
     fields = Fields(value, units, spread, flag or mark, value_words=tuple(words))
     if units or spread:

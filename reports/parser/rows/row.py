@@ -13,9 +13,7 @@ from reports.parser.report import SampleType
 from reports.parser.text.fields import (
     Fields,
     find_unit_in_range,
-    find_words_with_text,
     join_word_texts,
-    split_value_in_two_units,
 )
 from reports.parser.text.not_names import (
     find_specimen_in_text,
@@ -120,42 +118,18 @@ def list_used_words(rows: Iterable[Row]) -> set[int]:
     }
 
 
-def split_row_with_two_units(row: Row) -> list[Row]:
-    """Return the row, and the same result in another unit after it.
-
-    A range behind 'soit' is of the value it stands by, the second.
-    """
+def split_row_with_share_and_count(row: Row) -> list[Row]:
+    """Return the row, or two where its line has a share and a count."""
     line = row.line.words
     at = row.fields.value_words[0]
     start = next((n for n, w in enumerate(line) if w.x0 == at.x0), 0)
     pair = read_percentage_and_count_pair(line[start:])
-    if pair is not None:
-        share, count = pair
-        counted = replace(row, name_text=row.test_name, fields=count)
-        row.fields = replace(share, flag=row.fields.flag, method=row.fields.method)
-        return [row, counted]
-    cell: list[Word] = []
-    for word in line[start:]:
-        apart = cell and word.x0 - cell[-1].x1 > 2.5 * word.size
-        if apart and word.text != "soit":
-            break
-        cell.append(word)
-    for length in range(len(cell), 2, -1):
-        twice = split_value_in_two_units(join_word_texts(cell[:length]))
-        if twice is not None:
-            break
-    else:
+    if pair is None:
         return [row]
-    _, value, unit = twice
-    words = cell[:length]
-    again = replace(row, name_text=row.test_name)
-    again.fields = Fields(
-        value=value,
-        units=unit,
-        value_words=find_words_with_text(words[1:], value),
-        units_words=find_words_with_text(words[1:], unit),
-    )
-    return [row, again]
+    share, count = pair
+    counted = replace(row, name_text=row.test_name, fields=count)
+    row.fields = replace(share, flag=row.fields.flag, method=row.fields.method)
+    return [row, counted]
 
 
 def repeat_row_in_other_unit(

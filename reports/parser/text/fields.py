@@ -50,11 +50,6 @@ _NOTED_UNIT = re.compile(
     r"(?:1|1st|first|one)\s+h(?:ou)?rs?\.?\)?",
     re.IGNORECASE,
 )
-_TWICE = re.compile(
-    rf"(?P<first>{NUMBER}\s*\S+)\s*(?:\(|/(?=\s)|soit|resp\.)\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
-)
-# Within which blood cells sink, of the unit '12 mm (1 hr)'.
-_HOUR = re.compile(r"(?i)1 h(?:(?:ou)?rs?)?\.?")
 _WORDED_THEN_UNIT = re.compile(
     r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
 )
@@ -262,7 +257,7 @@ def _split_behind_number(
         if looks_like_range(after) and spread is None:
             inside, late = split_range_and_flag(after)
             return number, unit, glued or late, inside
-    if _STRANGE_UNIT.fullmatch(rest):
+    if has_form_of_unit(rest):
         return number, rest, flag, spread
     first, _, after = rest.partition(" ")
     if is_out_of_range_flag(first) and is_unit(after):
@@ -317,14 +312,9 @@ def find_unit_in_range(text: str) -> str | None:
     return unit if per_field and is_range_in_words(finding) else None
 
 
-def split_value_in_two_units(text: str) -> tuple[str, str, str] | None:
-    """Split a value given in two units, '5.9 % (41 mmol/mol)'."""
-    match = _TWICE.fullmatch(text.strip())
-    if match is None or _HOUR.fullmatch(f"{match['second']} {match['unit']}"):
-        return None
-    if not is_unit(match["unit"]) and not _STRANGE_UNIT.fullmatch(match["unit"]):
-        return None
-    return match["first"].strip(), match["second"], match["unit"].strip()
+def has_form_of_unit(text: str) -> bool:
+    """Return whether a text has the form of a unit, though none of those known."""
+    return bool(_STRANGE_UNIT.fullmatch(text))
 
 
 def split_range_and_flag(text: str) -> tuple[str, str | None]:

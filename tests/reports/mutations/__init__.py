@@ -39,6 +39,14 @@ _TITLES = {
     "other": "Result (SI)",
     "chart": "",
 }
+# In which a result is given again: the unit, and how many of it are one of the first.
+_OTHER_UNITS = {
+    "g/dL": ("g/L", 10),
+    "mg/dL": ("mg/L", 10),
+    "mmol/L": ("mg/dL", 18),
+    "ng/mL": ("µg/dL", 0.1),
+    "pg/mL": ("ng/dL", 0.1),
+}
 GLOSSES = {
     "chinese": ("钠测定", "总胆固醇", "血红蛋白", "估計腎小球濾過率"),
     "russian": ("Натрий", "Общий холестерин", "Гемоглобин", "Мочевина"),
@@ -101,6 +109,10 @@ MUTATIONS = (
              joined=("unit",)),
     Mutation("unit behind the name", ("name", "unit", "value", "range"),
              joined=("unit",), brackets="unit"),
+    Mutation("second unit behind the value", ("name", "value", "unit", "other", "range"),
+             joined=("unit", "other")),
+    Mutation("second unit, untitled", ("name", "value", "unit", "other", "range"),
+             joined=("unit", "other"), titled=False),
     Mutation("range in round brackets", brackets="range"),
     Mutation("all in one cell", joined=("unit", "range"), brackets="range"),
     Mutation("lines with colons", joined=PLAIN[1:], brackets="range", colon=True,
@@ -146,9 +158,15 @@ def make_report(
         if "unit" not in mutation.bare or not _prints_unit(row.name)
     )
     words, right = _set_page(mutation, kept)
+    again = [
+        TrueRow(row.name, *_second_reading(row), optional=True)
+        for row in kept
+        if "other" in mutation.columns and row.unit in _OTHER_UNITS
+    ]
     bottom = max(word.bottom for word in words)
     page = Page(1, right + 40, max(842.0, bottom + 40), tuple(words))
-    return TrueReport(Path(name), "text", mutation.name, kept, True), page
+    rows = (*kept, *again)
+    return TrueReport(Path(name), "text", mutation.name, rows, True), page
 
 
 def _read_rows(entries: Iterable[dict[str, str]]) -> tuple[TrueRow, ...]:
@@ -165,6 +183,11 @@ def _read_rows(entries: Iterable[dict[str, str]]) -> tuple[TrueRow, ...]:
 def _prints_unit(name: str) -> bool:
     """Whether a name has the unit in it, which is then the row's: 'Neutrophils %'."""
     return "%" in name or "Percent" in name or name.endswith("/L)")
+
+
+def _second_reading(row: TrueRow) -> tuple[str, str]:
+    unit, times = _OTHER_UNITS[row.unit or ""]
+    return f"{float(row.value) * times:.1f}", unit
 
 
 def _bracketed(mutation: Mutation, text: str | None) -> str | None:
@@ -186,6 +209,9 @@ def _cells(mutation: Mutation, row: TrueRow, at: int) -> list[str]:
         "previous": f"{number * 1.1:.1f}",
         "gloss": GLOSSES[mutation.gloss][at % 4] if mutation.gloss else "",
         "chart": str(10 * at),
+        "other": "({} {})".format(*_second_reading(row))
+        if row.unit in _OTHER_UNITS
+        else "",
     }
     cells: list[str] = []
     for column in mutation.columns:

@@ -7,7 +7,6 @@ import pytest
 from reports.parser.text.fields import (
     find_unit_in_range,
     split_value_cell,
-    split_value_in_two_units,
 )
 
 
@@ -67,12 +66,3 @@ def test_a_cell_is_parted(
 )
 def test_a_range_may_carry_the_unit(text: str, unit: str | None) -> None:
     assert find_unit_in_range(text) == unit
-
-
-def test_a_value_in_two_units_is_parted() -> None:
-    assert split_value_in_two_units("5.9 % (41 mmol/mol)") == (
-        "5.9 %",
-        "41",
-        "mmol/mol",
-    )
-    assert split_value_in_two_units("5.9 %") is None
