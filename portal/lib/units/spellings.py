@@ -215,6 +215,7 @@ WHOLE: dict[str, str] = {
 MULTIPLIERS: dict[str, int] = {
     "k": 3,
     "thou": 3,
+    "th": 3,
     "thous": 3,
     "thousand": 3,
     "thousands": 3,
@@ -344,6 +345,7 @@ SUBSTANCES: dict[str, str] = {
     "mol": "mol",
     "moi": "mol",
     "mmol": "mmol",
+    "mmols": "mmol",
     "mmoi": "mmol",
     "mmo1": "mmol",
     "mmole": "mmol",

@@ -181,7 +181,9 @@ class TableReader:
         if self.rows and self.rows[-1].line is line:
             row = self.rows.pop()
             again = self._read_second(row)
-            self.rows.extend([row, again] if again else split_row_with_share_and_count(row))
+            self.rows.extend(
+                [row, again] if again else split_row_with_share_and_count(row)
+            )
         return True
 
     def _repeats_beside_method(

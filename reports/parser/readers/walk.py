@@ -38,11 +38,11 @@ from reports.parser.rows.blocks import (
 )
 from reports.parser.rows.drawings import drop_chart_axis_lines, drop_status_badge_lines
 from reports.parser.rows.medication import drop_medication_lines
+from reports.parser.rows.row import KnownName, Row, Section, list_used_words
 from reports.parser.rows.second_readings import (
     add_second_readings,
     separate_second_readings,
 )
-from reports.parser.rows.row import KnownName, Row, Section, list_used_words
 from reports.parser.rows.wording import is_section_heading
 from reports.parser.text.fields import split_value_cell
 from reports.parser.text.not_names import (

@@ -130,7 +130,7 @@ def _is_settled(fields: Fields) -> bool:
     return (
         is_numeric_value(fields.value)
         and is_unit(unit)
-        and unit.strip("-–—,; ") == unit
+        and unit.strip("-–—,;: ") == unit
         and len(fields.units_words) <= 1
         and is_plain_numeric_range(spread)
     )
@@ -196,9 +196,16 @@ def _take_unit_from_value(fields: Fields) -> Fields:
     )
 
 
+def _drop_colon_before_range(fields: Fields) -> Fields:
+    """': 13 - 17' is a range behind a colon that sets it off."""
+    spread = (fields.range or "").lstrip(":= ")
+    same = not spread or spread == fields.range
+    return fields if same else _with_range(fields, spread)
+
+
 def _drop_dash_behind_unit(fields: Fields) -> Fields:
     """'g/dL -' is a unit, and a range that is not there; 'g/dL,' one before it."""
-    unit = (fields.units or "").strip("-–—,; ")
+    unit = (fields.units or "").strip("-–—,;: ")
     if not unit or not is_unit(unit):
         return fields
     return replace(
@@ -291,6 +298,7 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 
 _RULES = (
+    _drop_colon_before_range,
     _take_flag_from_range,
     cut_fields_anew,
     _take_unit_from_value,

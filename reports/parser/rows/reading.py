@@ -15,6 +15,7 @@ from reports.parser.text.fields import (
     is_laboratory_mark,
     is_unit,
     join_word_texts,
+    split_flag_from_unit,
     split_range_and_flag,
     split_value_cell,
     strip_footnote_mark,
@@ -136,7 +137,7 @@ def _read_range(parts: Parts, *, has_limits: bool) -> tuple[str, tuple[Word, ...
 def _take_flag_from_unit(fields: Fields) -> Fields:
     """'H g/dL' has a flag, '+' alone is one, and a dash is neither flag nor unit."""
     if fields.flag is None and len(fields.units_words) > 1:
-        flag, words = _split_flag(fields.units_words)
+        flag, words = split_flag_from_unit(fields.units_words)
         units = join_word_texts(words)
         fields = replace(fields, flag=flag, units=units, units_words=words)
     units = _DASH_BEFORE.sub("", fields.units or "")
@@ -230,13 +231,3 @@ def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
             continue
         return tuple(spread[:n])
     return tuple(spread)
-
-
-def _split_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
-    """A mark that stands before or after a unit, and the words of the unit."""
-    for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
-        signed = is_laboratory_mark(mark.text) or mark.text in ("+", "-", "–")
-        if signed and is_unit(join_word_texts(rest)):
-            sign = mark.text.strip("()[]* ") or mark.text
-            return sign.replace("–", "-"), rest
-    return None, words

@@ -71,7 +71,7 @@ def separate_second_readings(
 def add_second_readings(
     rows: Iterable[Row], readings: Iterable[SecondReading]
 ) -> list[Row]:
-    """Return rows, each result that is given again behind the row that has the first."""
+    """Return rows, each result that is given again behind the row of the first."""
     seconds: Mapping[int, Fields] = {id(one.first): one.fields for one in readings}
     every: list[Row] = []
     for row in rows:
@@ -94,6 +94,9 @@ def _read(match: re.Match[str], line: Line) -> SecondReading | None:
         return None
     if unit == first or normalize_unit(unit) == normalize_unit(first):
         # In the same unit it is an earlier result.
+        return None
+    if value[0] in "<>≤≥" and match["first"][0] not in "<>≤≥":
+        # It is rather the limit of the first.
         return None
     if match["bare_unit"] and (not own or "%" in (first, unit)):
         # Of a share and a count, the range may be of either: pairs tell which.

@@ -135,7 +135,10 @@ def _fits(role: str, text: str) -> bool:
     flag = is_laboratory_mark(text) or is_range_status_text(text)
     if role == "flag":
         return flag
-    marked = flag or any(is_range_status_text(word) for word in text.split())
+    closed = all(text.count(a) == text.count(b) for a, b in ("()", "[]"))
+    marked = (
+        not closed or flag or any(is_range_status_text(word) for word in text.split())
+    )
     return not marked and not _NO_UNIT.search(text) and is_unit(text)
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from statistics import median
 
-from reports.parser.layout.lines import Line
+from reports.parser.layout.lines import CELL_GAP, Line
 from reports.parser.pages import Word
 from reports.parser.text.fields import is_unit, join_word_texts
+from reports.parser.text.range_groups import mask_ages
 from reports.parser.text.ranges import find_ranges_in_text, is_range_in_words
 from reports.parser.text.roles import is_column_title
 from reports.parser.text.values import is_numeric_value
@@ -25,7 +26,7 @@ from .row import Row, list_used_words
 from .segments import is_clean_range
 
 _FEWEST, _SEVERAL = 3, 2
-_MOST_LINES, _DEEPEST = 120, 8
+_MOST_LINES, _DEEPEST, _LONGEST = 120, 8, 6
 # In sizes of type: of a line to its row, to the next line of its cell, to the table.
 _LEVEL, _NEXT, _AROUND = 0.45, 1.9, 8.0
 _IN_LINE, _PART, _OVER, _GAIN = 1.5, 0.5, 0.6, 0.4
@@ -151,6 +152,7 @@ def _stack(
     if not spans:
         return []
     left, right = min(x0 for x0, _ in spans) - 1, max(x1 for _, x1 in spans) + 1
+    banded = any(_is_band(_text(row, kind)) for row in table)
     stacks = []
     for line in lines:
         words = tuple(
@@ -159,9 +161,32 @@ def _stack(
             if word[1] < right and word[3] > left and id(word) not in used
         )
         inside = all(left <= word.x0 and word.x1 <= right for word in words)
+        if banded and words and left <= words[0].x0:
+            longer = _with_rest_of_cell(words, line, used)
+            words, inside = longer or words, inside or bool(longer)
         if words and inside and not is_column_title(join_word_texts(words)):
             stacks.append(words)
     return stacks
+
+
+def _with_rest_of_cell(words: _Stack, line: Line, used: set[int]) -> _Stack:
+    """The words with those behind them in their cell, where these make them a band.
+
+    A line may be longer than those of the rows: 'Borderline: 200 - 239'.
+    """
+    at = line.words.index(words[0])
+    longer = [words[0]]
+    for word in line.words[at + 1 :]:
+        if word.x0 - longer[-1].x1 > CELL_GAP * word.size:
+            break
+        longer.append(word)
+    free = len(longer) <= _LONGEST and used.isdisjoint(map(id, longer))
+    return tuple(longer) if free and _is_band(join_word_texts(longer)) else ()
+
+
+def _is_band(text: str) -> bool:
+    """Whether a text is a range with words: 'Borderline: 200 - 239'."""
+    return bool(find_ranges_in_text(text)) and not is_clean_range(text)
 
 
 def _share(
@@ -251,6 +276,7 @@ def _weigh_range(text: str) -> float:
     """1 for a range, or for one behind or before each of as many labels; else less."""
     if is_clean_range(text) or is_range_in_words(text):
         return 1.0
+    text = mask_ages(text)
     found = find_ranges_in_text(text)
     if len(found) < _SEVERAL:
         outside = (text[:start] + text[end:] for start, end in found)

@@ -71,7 +71,7 @@ _SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
 _OPENS_SENTENCE = re.compile(r"(?i)(?:an|the|this|these|your|if|when|please)\s+\S+\s")
 # 'Positive (24 mg/L)' tells its number, where a limit would have a sign.
 _EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
-_STARTS_VALUE = re.compile(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$")
+_STARTS_VALUE = re.compile(r"[<>≤≥(\[+*#-]*\s*\d|[<>≤≥]$")
 _FLAG_BEFORE = re.compile(r"[*#↑↓▲▼^]+|\[[HLA]\]|[HLv]")
 _FLAG_BEHIND = re.compile(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]")
 _FLAG_GLUED = re.compile(r"([*#]+)\w")

@@ -13,6 +13,7 @@ from reports.parser.text.fields import (
     is_range_status_text,
     is_unit,
     join_word_texts,
+    split_flag_from_unit,
     split_range_and_flag,
     split_value_cell,
 )
@@ -105,10 +106,11 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
         return replace(found, flag=text.strip("()[] "))
     if found.units is None and not is_plain_numeric_range(text) and is_unit(text):
         return replace(found, units=text, units_words=words)
-    if len(words) > 1 and found.flag is None and is_out_of_range_flag(words[0].text):
-        # 'H IU/L'
-        found = replace(found, flag=words[0].text.strip("()[]"))
-        return _take(found, join_word_texts(words[1:]), words[1:])
+    if len(words) > 1 and found.flag is None:
+        flag, rest = split_flag_from_unit(words)
+        if flag is not None:
+            found = replace(found, flag=flag)
+            return _take(found, join_word_texts(rest), rest)
     if found.range is None and looks_like_range(text):
         inside, flag = split_range_and_flag(strip_range_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)

@@ -14,6 +14,7 @@ from itertools import pairwise
 from portal.lib.units import looks_like_unit
 from reports.parser.pages import Word
 from reports.parser.text.ranges import (
+    UNIT_BETWEEN,
     is_plain_numeric_range,
     is_range_in_words,
     looks_like_range,
@@ -30,14 +31,14 @@ from reports.parser.text.values import (
     split_value_and_flag,
 )
 
-_GROUPED = r"\d{1,3}(?: \d{3})+(?!\d)"
+_GROUPED = r"\d{1,3}(?: \d{3})+(?!\d|\s*[-–]\s*\d)"
 _LEADING_NUMBER = re.compile(
     rf"(?P<value>{_GROUPED}|(?:{COMPARATOR}\s*)?[-+−]?{NUMBER}(?:\s*[-–]\s*{NUMBER})?)\s*(?P<rest>\S.*)"
 )
 _SPOKEN_NUMBER = re.compile(rf"(?P<value>[^\d<>]{{4,20}}{NUMBER})\s+(?P<rest>\S.*)")
 _BRACKETED_TAIL = re.compile(r"(?P<head>.*?)\s*(?P<tail>[(\[][^()\[\]]*[)\]]?)$")
 _RANGE_THEN_UNIT = re.compile(
-    rf"(?:(?:{NUMBER}\s*(?:%|[^\W\d_]+/[^\W\d_]+)?\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
+    rf"(?:(?:{NUMBER}{UNIT_BETWEEN}\s*(?:-|–|—|−|to|a|à|bis)|{COMPARATOR}|=|\b(?:below|above"
     r"|under|over|up\s*to|upto|than|bis|unter|über|hasta|até|max\.?|min\.?))"
     rf"\s*{NUMBER}|^nil|^negative)\s*[)\]]?",
     re.IGNORECASE,
@@ -204,8 +205,9 @@ def _split_status(text: str) -> Split | None:
     """'5.4 mmol/L Above range' and 'Normal 28.4': words that judge the number."""
     match = _WITH_STATUS.search(text)
     if match and not is_out_of_range_flag(match["status"]):
-        value, units, flag, spread = split_value_cell(text[: match.start()])
-        if units and is_numeric_value(value):
+        head = text[: match.start()]
+        value, units, flag, spread = split_value_cell(head)
+        if (units or value == head) and is_numeric_value(value):
             return value, units, flag, spread
     if match := _STATUS_FIRST.fullmatch(text):
         value, units, flag, spread = split_value_cell(match["rest"])
@@ -242,6 +244,11 @@ def _split_behind_number(
     number: str, rest: str, flag: str | None, spread: str | None
 ) -> Split | None:
     """What stands behind a number: its unit, then a flag or range, or these alone."""
+    first, _, after = rest.partition(" ")
+    if after and is_out_of_range_flag(first):
+        mark = first.strip("()[] ")
+        if found := _split_behind_number(number, after, mark, spread):
+            return found
     words = rest.split()
     for cut in range(len(words), 0, -1):
         unit, after = " ".join(words[:cut]), " ".join(words[cut:])
@@ -255,15 +262,10 @@ def _split_behind_number(
         if is_out_of_range_flag(after):
             return number, unit, after.strip("()[] "), spread
         if looks_like_range(after) and spread is None:
-            inside, late = split_range_and_flag(after)
+            inside, late = split_range_and_flag(strip_range_label(after))
             return number, unit, glued or late, inside
     if has_form_of_unit(rest):
         return number, rest, flag, spread
-    first, _, after = rest.partition(" ")
-    if is_out_of_range_flag(first) and is_unit(after):
-        return number, after, first.strip("()[] "), spread
-    if is_out_of_range_flag(first) and looks_like_range(after):
-        return number, None, first.strip("()[] "), after
     if looks_like_range(rest) and (
         is_plain_numeric_range(rest)
         or (_DIGITS_FIRST.match(rest) and find_unit_in_range(rest))
@@ -302,8 +304,9 @@ def find_unit_in_range(text: str) -> str | None:
     plain = text.strip()
     for n, match in enumerate(_RANGE_THEN_UNIT.finditer(plain)):
         unit = plain[match.end() :].strip()
-        if unit.count(")") > unit.count("("):
-            unit = unit.rstrip(")")
+        for opening, closing in ("()", "[]"):
+            if unit.count(closing) > unit.count(opening):
+                unit = unit.rstrip(closing)
         # Behind the last of several ranges a mere word may be of that one alone.
         if unit and is_unit(unit) and not (n and unit.isalpha()):
             return unit
@@ -315,6 +318,18 @@ def find_unit_in_range(text: str) -> str | None:
 def has_form_of_unit(text: str) -> bool:
     """Return whether a text has the form of a unit, though none of those known."""
     return bool(_STRANGE_UNIT.fullmatch(text))
+
+
+def split_flag_from_unit(
+    words: tuple[Word, ...],
+) -> tuple[str | None, tuple[Word, ...]]:
+    """Split a mark that stands before or after a unit from the words of the unit."""
+    for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
+        signed = is_laboratory_mark(mark.text) or mark.text in ("+", "-", "–")
+        if signed and is_unit(join_word_texts(rest)):
+            sign = mark.text.strip("()[]* ") or mark.text
+            return sign.replace("–", "-"), rest
+    return None, words
 
 
 def split_range_and_flag(text: str) -> tuple[str, str | None]:

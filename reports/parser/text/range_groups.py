@@ -75,6 +75,11 @@ def choose_range_for_patient(
     return chosen[0] if len(chosen) == 1 and not is_open else None
 
 
+def mask_ages(text: str) -> str:
+    """Return a text with a word for each age, which is no range of the test."""
+    return _AGE.sub("aged", text)
+
+
 def _marks(text: str) -> list[_Mark]:
     found: list[_Mark] = []
     found += (

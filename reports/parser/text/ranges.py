@@ -20,13 +20,14 @@ from reports.parser.text.values import (
     parse_printed_number,
 )
 
-_TO = r"(?:-{1,2}|[‐‑–]|\.\.|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
+_TO = r"(?:-{1,2}|[‐‑–]|\.\.|…|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
 # A unit may stand behind both ends: '133 mmol/L to 146 mmol/L', '40%-75%'.
-_UNIT_BETWEEN = r"(?:\s*(?:%|[^\W\d_]+/[^\W\d_]+|[^\W\d_]+\s))?"
-_SPAN = re.compile(rf"({NUMBER}){_UNIT_BETWEEN}\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
+_PER = r"(?:[xX×]?\s?10[\^*eE]?\d{1,2}|[^\W\d_]+)\s?/\s?[^\W\d_]+"
+UNIT_BETWEEN = rf"(?:\s*(?:%|{_PER}|[^\W\d_]+\s))?"
+_SPAN = re.compile(rf"({NUMBER}){UNIT_BETWEEN}\s*{_TO}\s*({NUMBER})", re.IGNORECASE)
 _BELOW = (
     r"(?:<=|=<|<\s*or\s*=|<(?:\s*(?:a|de|que)\b)?|≤|⩽|до|up\s*to|upto|less\s+than(?:\s+or\s+equal\s+to)?"
-    r"|below|under|bis(?:\s+zu)?|hasta|jusqu'?\s?à|fino\s+a|até"
+    r"|below|under|until|no(?:t)?\s+more\s+than|bis(?:\s+zu)?|hasta|jusqu'?\s?à|fino\s+a|até"
     r"|inf(?:[ée]rieure?|eriore?|\.)?\s*(?:ou\s+[ée]gale?\s+)?(?:que|a|à)?"
     r"|men(?:or|os)\s+(?:que|de|a|do\s+que)|minore\s+(?:di|a)|meno\s+di|moins\s+de"
     r"|max\.?|unter|kleiner(?:\s+als)?|weniger\s+als|höchstens)"
@@ -40,6 +41,11 @@ _ABOVE = (
 )
 _UPPER = re.compile(rf"{_BELOW}\s*:?\s*({NUMBER})", re.IGNORECASE)
 _LOWER = re.compile(rf"{_ABOVE}\s*:?\s*({NUMBER})", re.IGNORECASE)
+_UPPER_BEHIND, _LOWER_BEHIND = (
+    re.compile(rf"({NUMBER})\s+(?:or|and)\s+(?:{words})", re.IGNORECASE)
+    for words in ("less|below|under|lower", "more|above|over|higher|greater")
+)
+_PLAIN = (_SPAN, _UPPER, _LOWER, _UPPER_BEHIND, _LOWER_BEHIND)
 _STRICT = re.compile(
     r"<(?!=|\s*or)|>(?!=|\s*or)|less\s+than|greater\s+than|more\s+than|below|above"
 )
@@ -49,8 +55,8 @@ _LABEL = re.compile(
 )
 _ANNOUNCED = re.compile(
     r"(?i)^(?P<open>[(\[]?)\s*(?:bio(?:logical|\.)?\s*)?"
-    r"(?:ref(?:erence|er\.|\.)?|normal|usual|standard|expected|desirable|healthy|optimal)"
-    r"\s*(?:range|zone|interval|values?|int\.|limits?|rng)\.?\s*(?P<mark>(?:[:=](?:-(?=\s|$))?)?)\s*"
+    r"(?:[nv]\.\s?[nrv]\.|(?:ref(?:erence|er\.|\.)?|normal|usual|standard|expected|desirable|healthy|optimal)"
+    r"\s*(?:range|zone|interval|values?|int\.|limits?|rng))\.?\s*(?P<mark>(?:[:=](?:-(?=\s|$))?)?)\s*"
 )
 _SHORT_RANGE = (
     r"(?P<range>(?:[<>≤≥\d]|up\s?to|less\s|more\s|below\s|above\s|under\s|over\s)"
@@ -91,8 +97,8 @@ _WORDED = re.compile(
 )
 _CUT_OFF = re.compile(r"\d.*(?:[-–—:<>≤≥]|\bto)$|^[-–—:(<>≤≥]$")
 _FORM = re.compile(
-    rf"{NUMBER}{_UNIT_BETWEEN}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
-    rf"|{_ABOVE})\s*:?\s*{NUMBER}",
+    rf"{NUMBER}{UNIT_BETWEEN}\s*{_TO}\s*{NUMBER}|{COMPARATOR}\s*{NUMBER}|(?:{_BELOW}"
+    rf"|{_ABOVE})\s*:?\s*{NUMBER}|{NUMBER}\s+or\s+(?:less|more|above|below)",
     re.IGNORECASE,
 )
 
@@ -187,9 +193,9 @@ def parse_range_bounds(
         return Bounds(low, high)
     strict = bool(_STRICT.match(plain.lower()))
     if len(numbers) == 1:
-        if upper := _UPPER.match(plain):
+        if upper := _UPPER.match(plain) or _UPPER_BEHIND.match(plain):
             return Bounds(high=number(upper[1]), strict=strict)
-        if lower := _LOWER.match(plain):
+        if lower := _LOWER.match(plain) or _LOWER_BEHIND.match(plain):
             return Bounds(low=number(lower[1]), strict=strict)
     return Bounds()
 
@@ -218,7 +224,7 @@ def find_ranges_in_text(text: str) -> list[tuple[int, int]]:
 def is_plain_numeric_range(text: str) -> bool:
     """Return whether a text is only a numeric range, brackets aside."""
     plain = _tidy(text)
-    return any(form.fullmatch(plain) for form in (_SPAN, _UPPER, _LOWER))
+    return any(form.fullmatch(plain) for form in _PLAIN)
 
 
 def is_range_cut_off(text: str) -> bool:

@@ -77,6 +77,7 @@ class Mutation:
 
 
 PLAIN = ("name", "value", "unit", "range")
+TWICE = ("name", "value", "unit", "other", "range")
 GLOSSED = ("name", "gloss", *PLAIN[1:])
 MUTATIONS = (
     Mutation("as it is"),
@@ -109,10 +110,8 @@ MUTATIONS = (
              joined=("unit",)),
     Mutation("unit behind the name", ("name", "unit", "value", "range"),
              joined=("unit",), brackets="unit"),
-    Mutation("second unit behind the value", ("name", "value", "unit", "other", "range"),
-             joined=("unit", "other")),
-    Mutation("second unit, untitled", ("name", "value", "unit", "other", "range"),
-             joined=("unit", "other"), titled=False),
+    Mutation("second unit behind the value", TWICE, joined=("unit", "other")),
+    Mutation("second unit, untitled", TWICE, joined=("unit", "other"), titled=False),
     Mutation("range in round brackets", brackets="range"),
     Mutation("all in one cell", joined=("unit", "range"), brackets="range"),
     Mutation("lines with colons", joined=PLAIN[1:], brackets="range", colon=True,
