@@ -353,6 +353,27 @@ def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys)
     assert capsys.readouterr().out.count("NOT REFUSED") == 2
 
 
+@pytest.mark.django_db
+def test_roles_are_refused_where_the_team_has_no_row_of_a_kind(
+    alice_tenant, monkeypatch
+):
+    """As on a server that does not use all: an ID of no row has the form of one."""
+    pages = [each for each in list_named_urls() if "<uuid:feed_id>" in each[0]]
+    monkeypatch.setattr(probing, "list_named_urls", lambda: pages)
+    monkeypatch.setattr(
+        probing,
+        "list_endpoints_with_path_parameters",
+        lambda: Endpoints([], [], []),
+    )
+
+    run = create_isolation_report(
+        tenant=alice_tenant, report_progress=lambda _step: None
+    )
+
+    assert run.open == []
+    assert run.refusals["roles"] >= 2 * len(pages) > 0
+
+
 OBJECT_PAGES = [
     route
     for route in PAGES

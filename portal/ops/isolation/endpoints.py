@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -60,6 +61,7 @@ OPEN = {
     "single_sign_on_back": "the same",
 }
 PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
+_NO_UUID = str(UUID(int=0))
 # A team is one in both environments: only other teams are strangers to its own id.
 OF_THE_TEAM = "v2/team/"
 # The operators' admin stands above teams.
@@ -106,6 +108,14 @@ def list_endpoints_with_path_parameters() -> Endpoints:
 def list_route_parameters(route: str) -> set[str]:
     """Return the names in a route."""
     return {a or b for a, b in PARAMETER.findall(route)}
+
+
+def list_absent_ids(route: str) -> dict[str, str]:
+    """Return an ID for each parameter of a route that it accepts and no row has."""
+    return {
+        name: _NO_UUID if f"<uuid:{name}>" in route else "1"
+        for name in list_route_parameters(route)
+    }
 
 
 def fill_route_parameters(route: str, samples: dict[str, str]) -> str:

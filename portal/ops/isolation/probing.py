@@ -37,6 +37,7 @@ from portal.ops.isolation.endpoints import (
     METHODS,
     OF_THE_TEAM,
     fill_route_parameters,
+    list_absent_ids,
     list_endpoints_with_path_parameters,
     list_named_urls,
     list_route_parameters,
@@ -320,8 +321,8 @@ def _probe_as_roles(
     findings: Findings, callers: _Callers, samples: dict[str, str], team: Team
 ) -> None:
     """Every page of a team that says what it needs, as each role that has not that."""
-    here = {**dict.fromkeys(list_parameters_with_rows(), "1"), **samples}
-    here |= {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
+    known = {*list_parameters_with_rows(), *samples}
+    here = {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
     pages = [
         (route, view.needs)
         for route, _, view in list_named_urls()
@@ -339,9 +340,11 @@ def _probe_as_roles(
                 )
                 for area, write in needs
             )
-            if may or not list_route_parameters(route) <= here.keys():
+            if may or not list_route_parameters(route) <= known:
                 continue
-            for knocked in _call_route(client, route, here, ("get", "post")):
+            # Another ID than a row's will do: a role is refused before it is looked up.
+            ids = list_absent_ids(route) | samples | here
+            for knocked in _call_route(client, route, ids, ("get", "post")):
                 findings.note("roles", f"the role {role.label}", knocked, {403})
 
 
