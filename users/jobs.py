@@ -5,6 +5,7 @@ A job calls one operation.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from users.operations.imports.runs import (
     run_health_data_import,
 )
 from users.operations.imports.status import cancel_unconfirmed_imports
-from users.operations.packing import pack_closed_days
+from users.operations.packing import pack_part_of_turn
 from users.operations.phones.pairing import delete_old_pairing_codes
 from users.operations.phones.uploads import (
     STORE_JOB,
@@ -77,6 +78,7 @@ from users.operations.users.export import (
     run_user_export,
 )
 from users.operations.users.users import enqueue_due_user_erasures, erase_user
+from users.store.packed.candidates import PARTS
 from users.store.partitions import ensure_upcoming_sample_partitions
 
 SWEEPS = Actor.system("users.sweep")
@@ -151,12 +153,17 @@ def create_upcoming_sample_partitions() -> None:
     ensure_upcoming_sample_partitions()
 
 
-@periodic_job("7 * * * *", "users.pack_days")
-def pack_closed_days_of_samples() -> None:
+def pack_closed_days_of_samples(number: int) -> None:
     """Pack closed days of samples, if PACK_SAMPLES says so; hourly, a user daily."""
     if settings.PACK_SAMPLES:
-        now = timezone.now()
-        pack_closed_days(now=now, turn=now.hour)
+        pack_part_of_turn(now=timezone.now(), number=number)
+
+
+# One job would keep one processor busy, however many workers there are.
+for _number in range(PARTS):
+    periodic_job("7 * * * *", f"users.pack_days_{_number}", queue="packing")(
+        partial(pack_closed_days_of_samples, _number)
+    )
 
 
 @tenant_job("users.learn_cadences")

@@ -52,6 +52,9 @@ HEAVY_REQUESTS = (
 )
 # Queues of jobs that may take minutes: one place fewer than for all jobs of a team.
 HEAVY_QUEUES = ("imports", "parsing")
+# Queues of long jobs of no team, of which a worker runs one at a time: what more it has
+# to do is for other workers.
+LONE_QUEUES = ("packing",)
 
 
 def find_budget(path: str) -> Budget | None:
@@ -72,5 +75,9 @@ def find_share(places: int) -> int:
 
 
 def find_shares_by_queue(places: int) -> dict[str, int]:
-    """Return how many of a worker's places a team's jobs in a heavy queue may take."""
-    return {queue: max(1, find_share(places) - 1) for queue in HEAVY_QUEUES}
+    """Return how many of a worker's places a queue's jobs may take, by queue.
+
+    In a heavy queue those of one team, in a lone one all.
+    """
+    heavy = max(1, find_share(places) - 1)
+    return dict.fromkeys(HEAVY_QUEUES, heavy) | dict.fromkeys(LONE_QUEUES, 1)

@@ -11,8 +11,9 @@ from tests.factories.users import make_new_nights, make_user
 from tests.outbox import emitted
 from tests.packed import EVER, list_samples
 from users.models import PackedDay, Sample
-from users.operations.packing import pack_closed_days
+from users.operations.packing import pack_closed_days, pack_part_of_turn
 from users.store.packed import packing
+from users.store.packed.candidates import PARTS, TURNS
 from users.store.packed.packing import Packed, pack_days_of_user
 
 pytestmark = pytest.mark.django_db
@@ -36,6 +37,54 @@ def test_closed_days_of_quiet_users_are_packed_and_of_others_after_a_week(
 
     assert others == Packed()
     assert packed == Packed(days, days)
+
+
+def test_each_user_is_packed_by_one_of_the_four_jobs_of_an_hour(alice_tenant):
+    """Whichever part a job has on a day, the four together have every user once."""
+    now = datetime(2026, 3, 20, 9, 7, tzinfo=UTC)
+    users = [make_user(tenant=alice_tenant) for _ in range(2 * TURNS)]
+    of_the_hour = [user for user in users if user.pk % TURNS == now.hour]
+    for user in users:
+        put_samples(user, "heartrate", ("2026-03-01T12:00", 0, 60))
+
+    with across_tenants(why="as the jobs"):
+        packed = [pack_part_of_turn(now=now, number=number) for number in range(PARTS)]
+        again = [pack_part_of_turn(now=now, number=number) for number in range(PARTS)]
+
+    assert sorted(each.samples for each in packed) == [0, 0, 1, 1]
+    assert sum(each.days for each in again) == 0
+    assert set(PackedDay.objects.values_list("user_id", flat=True)) == {
+        user.pk for user in of_the_hour
+    }
+
+
+@pytest.mark.parametrize(("minute", "days"), [(51, 1), (53, 0)])
+def test_packing_ends_before_the_hour_does(alice_tenant, minute, days):
+    user = make_user(tenant=alice_tenant)
+    put_samples(user, "heartrate", ("2026-03-01T12:00", 0, 60))
+    now = datetime(2026, 3, 20, user.pk % TURNS, minute, tzinfo=UTC)
+
+    with across_tenants(why="as the jobs"):
+        packed = [pack_part_of_turn(now=now, number=number) for number in range(PARTS)]
+
+    assert sum(each.days for each in packed) == days
+
+
+def test_another_part_of_the_users_is_first_each_day(alice_tenant):
+    """A single worker runs the four jobs in the same order each hour."""
+    user = make_user(tenant=alice_tenant)
+    first = set()
+    for day in range(20, 20 + PARTS):
+        put_samples(user, "heartrate", (f"2026-02-{day}T12:00", 0, 60))
+        now = datetime(2026, 3, day, user.pk % TURNS, 7, tzinfo=UTC)
+        with across_tenants(why="as the jobs"):
+            first |= {
+                number
+                for number in range(PARTS)
+                if pack_part_of_turn(now=now, number=number).samples
+            }
+
+    assert first == set(range(PARTS))
 
 
 def test_steps_of_the_clock_lose_and_double_nothing(alice_tenant):

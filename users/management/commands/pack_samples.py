@@ -32,7 +32,7 @@ class Command(BaseCommand):
             if options["check"]:
                 self._check()
             else:
-                packed = pack_closed_days(now=timezone.now(), run_seconds=float("inf"))
+                packed = pack_closed_days(now=timezone.now())
                 self.stdout.write(
                     f"{packed.samples} samples packed into {packed.days} days"
                 )

@@ -112,9 +112,33 @@ def test_jobs_of_no_team_keep_to_no_share_and_take_turns(teams):
     assert taken == [None, loud.pk, None, None, None]
 
 
+def test_a_worker_packs_once_at_a_time_and_others_take_the_other_parts(teams):
+    """Four packers in one worker would have all the places that others wait for."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO procrastinate_jobs (task_name, queue_name) SELECT"
+            " 'users.pack_days_' || n, 'packing' FROM generate_series(0, 3) n"
+        )
+    worker, beside = Worker(places=3), Worker(places=3)
+
+    taken = [worker.take(), worker.take(), beside.take(), beside.take()]
+    worker.end(taken[0])
+    taken.append(worker.take())
+
+    assert [job and job.task_name for job in taken] == [
+        *("users.pack_days_0", None),
+        *("users.pack_days_1", None),
+        "users.pack_days_2",
+    ]
+
+
 @pytest.mark.parametrize(
     ("places", "share", "heavy"), [(1, 1, 1), (2, 1, 1), (3, 2, 1), (6, 4, 3)]
 )
 def test_shares_leave_a_third_to_others(places, share, heavy):
     assert find_share(places) == share
-    assert find_shares_by_queue(places) == {"imports": heavy, "parsing": heavy}
+    assert find_shares_by_queue(places) == {
+        "imports": heavy,
+        "parsing": heavy,
+        "packing": 1,
+    }
