@@ -96,6 +96,7 @@ from tests.factories.webhooks import (
     make_endpoint,
 )
 from tests.labs.operations.catalogue.conftest import update as update_catalogue
+from tests.packed import pack_at_once
 from tests.statements import count_statements
 from users.operations.connect.link_sessions import create_connect_link
 from users.operations.erasure import create_erasure_receipt
@@ -353,6 +354,26 @@ def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys)
     assert capsys.readouterr().out.count("NOT REFUSED") == 2
 
 
+@pytest.mark.long
+@pytest.mark.django_db
+def test_the_command_finds_nothing_open_where_all_days_are_packed(
+    alice_tenant, monkeypatch, request, capsys
+):
+    pack_at_once(monkeypatch)
+    user = make_user(tenant=alice_tenant)
+    push_samples(user, "heartrate")
+    request.getfixturevalue("samples")
+    with acting_for(alice_tenant):
+        assert probing._count_of_users("users_sample", [user.pk]) == 0
+        assert probing._count_of_users("users_packedday", [user.pk]) == 1
+
+    call_command("isolation_report", team=alice_tenant.team.slug)
+
+    run = IsolationRun.objects.get()
+    assert (run.open, run.skipped) == ([], [])
+    assert f"{run.endpoints} endpoints" in capsys.readouterr().out
+
+
 @pytest.mark.django_db
 def test_roles_are_refused_where_the_team_has_no_row_of_a_kind(
     alice_tenant, monkeypatch
@@ -372,6 +393,25 @@ def test_roles_are_refused_where_the_team_has_no_row_of_a_kind(
 
     assert run.open == []
     assert run.refusals["roles"] >= 2 * len(pages) > 0
+
+
+@pytest.mark.django_db
+def test_a_team_is_no_stranger_to_itself_in_its_other_environment(
+    alice_tenant, monkeypatch
+):
+    """Where a team has no order it is the one Organization that it has."""
+    [route] = [each for each in API if "<fhir_organization_id>" in each]
+    monkeypatch.setattr(
+        probing,
+        "list_endpoints_with_path_parameters",
+        lambda: Endpoints([route], [], []),
+    )
+    monkeypatch.setattr(probing, "ROLES", ())
+    production = alice_tenant.team.tenants.get(environment=Environment.PRODUCTION)
+
+    run = create_isolation_report(tenant=production, report_progress=lambda _step: None)
+
+    assert (run.open, run.refusals) == ([], {"api": 2})
 
 
 OBJECT_PAGES = [

@@ -62,8 +62,9 @@ OPEN = {
 }
 PARAMETER = re.compile(r"\(\?P<(\w+)>[^)]*\)|<(?:\w+:)?(\w+)>")
 _NO_UUID = str(UUID(int=0))
-# A team is one in both environments: only other teams are strangers to its own id.
-OF_THE_TEAM = "v2/team/"
+# A team is one in both environments, and so are the labs of its orders: only other
+# teams are strangers to their ids.
+OF_THE_TEAM = ("v2/team/", "fhir/R4/^Organization/")
 # The operators' admin stands above teams.
 ABOVE_TEAMS = "admin/"
 
