@@ -1,4 +1,4 @@
-"""Migrate without making the classes of models anew at each step.
+"""Migrate without making the classes of models again at each step.
 
 Django makes the classes of all related models again after each operation, which are
 nearly all there are: nine tenths of the time that an empty database takes.
