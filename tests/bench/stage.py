@@ -114,13 +114,18 @@ class Served:
         return total / TICKS
 
     def resident_megabytes(self) -> float:
-        """Proportional set size: shared pages are counted once over all processes."""
-        total = 0
-        for pid in self.pids():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1])
-        return total / 1024
+        """As `resident_megabytes` of the server and all its descendants."""
+        return resident_megabytes(self.pids())
+
+
+def resident_megabytes(pids: Iterable[int]) -> float:
+    """Proportional set size: shared pages are counted once over all processes."""
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total += int(line.split()[1])
+    return total / 1024
 
 
 def processes_below(pid: int) -> list[int]:

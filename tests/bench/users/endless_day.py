@@ -37,7 +37,12 @@ from typing import TYPE_CHECKING, Any
 
 from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
 from portal.lib.embedded.server import default_postgres_data_folder
-from tests.bench.stage import private_database, processes_below, served
+from tests.bench.stage import (
+    private_database,
+    processes_below,
+    resident_megabytes,
+    served,
+)
 from tests.bench.users.billion import prepare
 from tests.bench.users.endless_day_calls import (
     HOT_DAYS,
@@ -226,14 +231,10 @@ def look(day: Day, hour: int, pid: int) -> str:
         "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
         " WHERE relkind = 'r' AND relname LIKE 'users_sample%'"
     )
-    memory = 0
-    for each in processes_below(pid):
-        for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                memory += int(line.split()[1])
+    memory = resident_megabytes(processes_below(pid))
     return (
         f"{hour:4}:00 {deliveries:10} {oldest:9} {jobs:6} {size:8.2f}"
-        f" {float(hot) / 1e9:8.2f} {memory / 1024:9.0f} {os.getloadavg()[0]:6.1f}"
+        f" {float(hot) / 1e9:8.2f} {memory:9.0f} {os.getloadavg()[0]:6.1f}"
     )
 
 

@@ -62,7 +62,10 @@ class Sink(asyncio.Protocol):
             if len(rest) < length:
                 return
             self.held = rest[length:]
-            self.transport.write(_ANSWER)
+            self.take(head)
+
+    def take(self, head: bytes) -> None:
+        self.transport.write(_ANSWER)
 
 
 def serve_sink(said: Any) -> None:
