@@ -33,3 +33,9 @@ def read_patterns(file: str) -> tuple[str, ...]:
     text = (_FOLDER / file).read_text(encoding="utf-8")
     lines = re.sub(r"\n\s+", "", text).splitlines()
     return tuple(line.replace(" ", r"\s+") for line in lines if line[:1] != "#")
+
+
+def read_named_patterns(file: str) -> tuple[tuple[str, str], ...]:
+    """Return the names and patterns of a file: 'name: pattern', one a line."""
+    lines = (line.partition(r":\s+") for line in read_patterns(file))
+    return tuple((name, pattern) for name, _, pattern in lines)

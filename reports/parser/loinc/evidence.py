@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from reports.parser.report import SampleType
+from reports.parser.word_lists import read_named_patterns
 
 from .catalogue import normalize_name_text
 from .hints import Hints
@@ -26,42 +27,10 @@ SPECIMENS_OF: dict[SampleType, frozenset[str]] = {
 
 _NOT_BLOOD = frozenset().union(*SPECIMENS_OF.values()) - _BLOOD_SIDE
 
-# Panel titles, by the words that give a specimen away. The first that fits counts.
-_PANEL_SPECIMENS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+# Of the title of a panel; the first that fits counts.
+_PANEL_SPECIMENS = tuple(
     (re.compile(pattern), specimen)
-    for pattern, specimen in (
-        (r"24\s*-?\s*h(?:ou)?rs?\b.*urin|urin.*\b24\s*-?\s*h", "urine24"),
-        (
-            r"urin|harn(?!stoff|saeure|saure)|mocz(?!nik|an)|\bua\b|u/a\b|\bu/?r/?e\b|\bure\b"
-            r"|\bucs\b|orina|\bege\b|\bc\.?u\.?e\b|idrar|virtsa|vizelet|\bmoci?\b|mokrac|kencing"
-            r"|air seni|nuoc tieu|尿"
-            # Drugs are screened for and confirmed in urine.
-            r"|presumptive|definitive|specimen validity",
-            "urine",
-        ),
-        (
-            r"stool|f(?:a)?eces|f(?:a)?ecal|coprolog|heces|fezes|stuhl|selles|feses|tinja"
-            r"|gaita|diski|avforing|ontlasting|\bfeci\b|\bkalu?\b|便",
-            "stool",
-        ),
-        (r"\bcsf\b|cerebro|spinal|liquor", "csf"),
-        (r"semen|seminal|spermio|sperma", "semen"),
-        (r"pleural|ascit|peritoneal|synovial|body fluid", "fluid"),
-        (r"saliva", "saliva"),
-        # What grew, and the least of a drug that stops it: no drug's level in blood.
-        (r"^(?!.*refl).*cult(?:ur|iv)|coltur|susceptib|antibiogram", "culture"),
-        (r"\bcord\b|umbilical|nabelschnur", "cord"),
-        (r"arterial|arterios|\babg\b", "arterial"),
-        (r"\bvbg\b|\bven.*(?:gas|gaz|bga)|(?:gas|gaz|bga).*\b(?:ven|vein)", "venous"),
-        (r"[ck]apill?ar.*(?:gas|gaz|bga)|(?:gas|gaz|bga).*[ck]apil", "capillary"),
-        (r"serum|plasma", "serum"),
-        (
-            r"blood|h(?:a)?ematolog|\bcbc\b|h(?:a)?emogram|haemogram|lipid|liver",
-            "blood",
-        ),
-        # A part of urinalysis, whose own title is not always beside it.
-        (r"(?<!bio)chemical exam|exame[n]? quimico(?!.*sang)|esame chimico", "urine"),
-    )
+    for specimen, pattern in read_named_patterns("panel_specimens.txt")
 )
 _PERCENT_PANEL = re.compile(r"differential|\bd\.?l\.?c\b|percent|relative|%")
 _ABSOLUTE_PANEL = re.compile(r"absolute|\babs\b")

@@ -65,25 +65,7 @@ _SPECIMEN_LETTER = re.compile(
 _SPECIMEN_BEHIND = re.compile(
     r"\s*;\s*(f?[sbpu]|f|du|pt|csv|[av]b|kb)$|(?:(?<!protein),\s*(?=s$)|\s*,\s*(?!s))([sbpu])$"
 )
-_LETTER_SPECIMENS: dict[str, str | None] = {
-    "ab": "arterial",
-    "vb": "venous",
-    "kb": "capillary",
-    "du": "urine24",
-    "tu": "urine24",
-    "fl": "serum",
-    "csv": "csf",
-    "pt": None,
-    "s": "serum",
-    "p": "serum",
-    "b": "blood",
-    "u": "urine",
-    "f": "stool",
-    "fs": "serum",
-    "fp": "serum",
-    "fb": "blood",
-    "fu": "urine",
-}
+_LETTER_SPECIMENS: dict[str, str | None] = {**_by_word("letter"), "pt": None}
 _WORD = re.compile(r"[a-z0-9]+|[%#]")
 
 

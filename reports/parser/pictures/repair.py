@@ -10,26 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LOOKALIKES = str.maketrans(
-    {
-        "。": ".",
-        "，": ",",
-        "、": ",",
-        "﹣": "-",
-        "−": "-",
-        "‐": "-",
-        "‑": "-",
-        "＂": '"',
-        "〈": "<",
-        "〉": ">",
-        "《": "<",
-        "》": ">",
-        "″": '"',
-        "′": "'",
-        "’": "'",
-        "‘": "'",
-    }
-)
+_LOOKALIKES = str.maketrans("。，、﹣−‐‑＂〈〉《》″′’‘", ".,,----\"<><>\"'''")
 _GREEK = re.compile("[ά-λν-ώ]")
 _NAMES = (
     # glycated haemoglobin: one c, never l c

@@ -38,7 +38,7 @@ from reports.parser.text.ranges import (
     looks_like_range,
     parse_range_bounds,
 )
-from reports.parser.text.values import is_numeric_value
+from reports.parser.text.values import is_numeric_value, is_result_value
 
 # Between readings as plausible, the one with more words of the name.
 _INK = 0.05
@@ -112,12 +112,30 @@ def _is_in_doubt(rows: Sequence[Row], lines: Sequence[Line], section: Section) -
 
 
 def _is_odd(row: Row) -> bool:
-    """Whether the fields of a row look like those of another column."""
+    """Whether the fields of a row look like those of another column.
+
+    A finding may have any words for its range, and a count under the microscope is a
+    span: '6 - 8 /hpf'. A number far off its range is in doubt beside another.
+    """
     fields = row.fields
-    mixed = fields.range and not fields.units and not is_range(fields.range)
-    united = not fields.units or is_unit(fields.units)
-    cut_off = is_range_cut_off(fields.range or "")
-    return bool(mixed or not united or cut_off or any(slip(row) for slip in _SLIPS))
+    spread, numeric = fields.range or "", is_numeric_value(fields.value)
+    return (
+        bool(numeric and spread and not fields.units and not is_range(spread))
+        or bool(fields.units and not is_unit(fields.units))
+        or is_range_cut_off(spread)
+        or _holds_more(row)
+        or _holds_number(row)
+        or (_is_span(row) and not (fields.units or spread))
+        or (is_far_from_range(row) and _has_other_number(row))
+    )
+
+
+def _has_other_number(row: Row) -> bool:
+    """Whether the line of a row has a number that the row does not have."""
+    own = set(_words(row))
+    return any(
+        is_numeric_value(word.text) and id(word) not in own for word in row.line.words
+    )
 
 
 def _is_left_over(line: Line, owners: Mapping[int, Row], section: Section) -> bool:
@@ -335,7 +353,7 @@ def _is_span(row: Row) -> bool:
 def _holds_more(row: Row) -> bool:
     """Whether a value is a number with something beside it: '12.9 Normal'."""
     value = row.fields.value
-    return value[:1].isdigit() and not is_numeric_value(value)
+    return value[:1].isdigit() and not is_result_value(value)
 
 
 def _holds_number(row: Row) -> bool:
@@ -365,11 +383,7 @@ class _Table:
         united, ranged = is_unit(fields.units or ""), is_range(fields.range or "")
         if is_sentence_part(row.test_name) or not is_numeric_value(fields.value):
             return False
-        own = set(_words(row))
-        if any(
-            is_numeric_value(word.text) and id(word) not in own
-            for word in row.line.words
-        ):
+        if _has_other_number(row):
             # Another reader saw the numbers of this line and could not choose.
             return False
         if united and ranged:

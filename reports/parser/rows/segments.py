@@ -125,6 +125,7 @@ def _cuts(
                     yield ((role, tuple(words[:length])), *rest)
 
 
+@lru_cache(maxsize=16384)
 def _fits(role: str, text: str) -> bool:
     if role == "range":
         return is_clean_range(text)

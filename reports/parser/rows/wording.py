@@ -35,7 +35,7 @@ from reports.parser.text.values import (
     is_out_of_range_flag,
     is_worded_value,
 )
-from reports.parser.word_lists import read_word_lists
+from reports.parser.word_lists import read_patterns, read_word_lists
 
 _LEADING_MARK = re.compile(
     r"^(?:[*#†‡•▪●◦»>]+|[-–—](?=\s+[^\W\d])|\{\s*#\s*\}|\[[HL*]\])\s*"
@@ -43,18 +43,7 @@ _LEADING_MARK = re.compile(
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$|(?<=[^\W\d]|[)\]])\s+[-–—|=]+$")
 _JOINING = frozenset(read_word_lists("words.txt")["sentence ends"])
 _HEADING_WORD = re.compile(
-    r"(?i)\b(?:counts?|differential|profile|panel|tests?|examination|function"
-    r"|indices|absolute"
-    r"|studies|study|ratios?|markers?|vitamins?|hormones?|minerals?|lipids?"
-    r"|electrolytes?"
-    r"|physical|chemical|microscop\w+|h(?:a)?ematology|biochemistry|serology"
-    r"|immunology|cytology"
-    r"|coagulation|group|screen(?:ing)?|others?|diabetes|thyroid|liver|kidney"
-    r"|renal|iron|cardiac"
-    r"|leu[ck]ocytes?|comments?|notes?|calculated|remarks?|microbiology|urinalysis"
-    r"|allergy|proteins|\w*blutbild|\w*status|\w*chemie|bioqu[ií]mica|biochimi[ea]"
-    r"|h[eé]?matolog[ií][ae]|ematologia|hemograma|hemogramme|emocromo|esame|exame|urina"
-    r"|formule|serolog[ií]a|perfil|bilan|gerinnung|schilddr[uü]se)\b"
+    rf"(?i)\b(?:{'|'.join(read_patterns('heading_words.txt'))})\b"
 )
 _DATED_NAME = re.compile(rf"\s\(?{NUMBER_DATE.pattern}\W*$")
 # A limit of which something is said: 'Ratio < 10 %'.

@@ -11,7 +11,11 @@ from functools import lru_cache
 
 from reports.parser.report import SampleType
 from reports.parser.text.folding import normalize_letters_and_digits
-from reports.parser.word_lists import read_patterns, read_word_lists
+from reports.parser.word_lists import (
+    read_named_patterns,
+    read_patterns,
+    read_word_lists,
+)
 
 _ADMINISTRATIVE = re.compile(f"^(?:{'|'.join(read_patterns('administrative.txt'))})$")
 
@@ -25,40 +29,9 @@ _METHOD = re.compile(
     rf"(?i)^[(\[*{{\s]*(?:{'|'.join(read_patterns('methods.txt'))})[)\]\s.}}]*$"
 )
 
-_SPECIMENS: tuple[tuple[re.Pattern[str], SampleType], ...] = (
-    (
-        re.compile(
-            r"\b(?:urines?|urinalysis|urinary|orina|urin|urina|idrar|\w*harn"
-            r"|harn(?:status|analyse|untersuchung|streifen|sediment)\w*|mocz\w*|urine\w*"
-            r"|uroanalisis|uranalysis)\b"
-        ),
-        SampleType.URINE,
-    ),
-    (
-        re.compile(
-            r"\b(?:stools?|faec\w+|fec(?:es|al)|heces|stuhl|selles|fezes|feci|gaita)\b"
-        ),
-        SampleType.STOOL,
-    ),
-    (re.compile(r"\b(?:saliva|salivary|speichel)\b"), SampleType.SALIVA),
-    (
-        re.compile(r"\b(?:capillary|finger\s?prick|dried\sblood)\b"),
-        SampleType.CAPILLARY_BLOOD,
-    ),
-    (
-        re.compile(
-            r"\b(?:csf|cerebrospinal|semen|seminal|sputum|pleural|ascitic|synovial"
-            r"|swab|amniotic|body\sfluid)\b"
-        ),
-        SampleType.OTHER,
-    ),
-    (
-        re.compile(
-            r"\b(?:serum|plasma|blood|edta|whole\sblood|sang|sangre|sangue|blut"
-            r"|kan|haematology|hematology|haemogram|hemogram|cbc|fluoride)\b"
-        ),
-        SampleType.BLOOD,
-    ),
+_SPECIMENS = tuple(
+    (re.compile(rf"\b(?:{pattern})\b"), SampleType(kind))
+    for kind, pattern in read_named_patterns("specimens.txt")
 )
 
 _WORD = re.compile(r"[^\W\d_]{2,}")

@@ -67,6 +67,7 @@ def is_column_title(text: str) -> bool:
     return find_column_role(text) is not None
 
 
+@lru_cache(maxsize=8192)
 def find_column_role(text: str) -> Role | None:
     """Return what a column of this title holds; None if the title is unknown."""
     return TITLES.get(normalize_letters_and_digits(text).replace(" ", ""))
