@@ -69,6 +69,8 @@ AUDIT_ANCHORS = Path(
 # What one web process takes at once: requests at work (a thread and a database
 # connection each), open connections of one address, and of all together.
 WEB_THREADS: int = env.int("WEB_THREADS", default=4)
+# Seconds of work a second of one team while others call; 0: no bound.
+WEB_TEAM_TIME: float = env.float("WEB_TEAM_TIME", default=0.5)
 WEB_CONNECTIONS_PER_ADDRESS: int = env.int("WEB_CONNECTIONS_PER_ADDRESS", default=100)
 WEB_CONNECTIONS: int = env.int("WEB_CONNECTIONS", default=1000)
 

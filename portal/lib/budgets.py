@@ -1,8 +1,8 @@
 """How much of a process one team may use at once, so that its worst day is its own.
 
 Each process counts for itself. Source: Ours: while one team does its worst, another's
-slowest calls (p99) should take at most twice as long, a goal that is not reached where
-two processors are all there is; `python -m tests.bench.neighbors` measures it.
+slowest calls (p99) should take at most twice as long; `python -m tests.bench.neighbors`
+measures it. Places alone do not do it: portal.server.pacing bounds time.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio import sleep
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.server.streams import Gone, Stream
@@ -17,6 +19,18 @@ if TYPE_CHECKING:
 # What a refused client may still send before its connection is closed: many read the
 # answer only once they have sent all, and a connection closed before loses it.
 LINGER_S = 5
+# A refusal is held back, so that clients who ask again at once, however many, cost a
+# process few calls; beyond MOST_HELD of a process the next is sent at once. One that is
+# held has a connection and no thread.
+REFUSALS = frozenset(
+    {
+        HTTPStatus.UNAUTHORIZED,
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+    }
+)
+HELD_S = 1.0
+MOST_HELD = 500
 
 
 class Answer(NamedTuple):
@@ -38,6 +52,21 @@ HEALTHY = Answer(
     ],
     b'{"status":"ok"}',
 )
+
+
+_held: set[object] = set()
+
+
+async def hold_refusal(answer: Answer) -> None:
+    """Wait for HELD_S if it refuses a caller, and not too many wait already."""
+    if answer.status not in REFUSALS or len(_held) >= MOST_HELD:
+        return
+    mark = object()
+    _held.add(mark)
+    try:
+        await sleep(HELD_S)
+    finally:
+        _held.discard(mark)
 
 
 async def send_answer(

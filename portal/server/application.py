@@ -19,7 +19,13 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from portal.lib.budgets import find_budget
-from portal.server.answers import HEALTHY, Answer, send_answer, send_refusal
+from portal.server.answers import (
+    HEALTHY,
+    Answer,
+    hold_refusal,
+    send_answer,
+    send_refusal,
+)
 from portal.server.bodies import BodyRefused, CutOff, receive_request_body
 from portal.server.connections import (
     BoundedConnection,
@@ -107,6 +113,7 @@ class Application:
             "web",
             most_waiting=MOST_WAITING,
             most_of_one=MOST_OF_ONE_TEAM,
+            time_of_one=self.time_of_one,
         )
         self.uploads = Threads(
             1,
@@ -140,6 +147,7 @@ class Application:
         self.folder = str(prepare_scratch_folder())
         self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
         self.size: int = settings.WEB_THREADS
+        self.time_of_one: float = settings.WEB_TEAM_TIME
         self.anybody: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         room.per_address = settings.WEB_CONNECTIONS_PER_ADDRESS
         room.in_all = settings.WEB_CONNECTIONS
@@ -165,6 +173,7 @@ class Application:
                         environ, connection, receive, unpacks=threads is self.uploads
                     )
                 except _Refused as refused:
+                    await hold_refusal(refused.answer)
                     await send_refusal(send, receive, refused.answer, environ)
                     return
             environ["wsgi.input"] = body
@@ -175,6 +184,8 @@ class Application:
             answer = refused.answer
         finally:
             body.close()
+        if threads is not self.health:
+            await hold_refusal(answer)
         await send_answer(send, answer, connection)
 
     async def _body(

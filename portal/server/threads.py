@@ -6,14 +6,18 @@ import hashlib
 import threading
 from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.lib.budgets import AFTER_ANSWER, TEAM, find_share
+from portal.server.pacing import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from portal.lib.budgets import Budget
+
+    _Waiting = tuple["Place", Callable[[], None]]
 
 _CALLERS_MAX = 10_000
 _KEYS = ("HTTP_AUTHORIZATION", "HTTP_X_SERVICE_API_KEY", "HTTP_X_PHONE_TOKEN")
@@ -33,8 +37,9 @@ class Threads:
 
     The next request is of the group with fewest at work, then of the one that was
     served longest ago. A team has at most its share of the threads at work
-    (`find_share`), and of a heavy kind what its budget says; the rest waits. An
-    address, which may be a proxy's, has no share to keep to.
+    (`find_share`), and of a heavy kind what its budget says; beside other teams also
+    no more of their time than `time_of_one` (see `Pace`); the rest waits. An address,
+    which may be a proxy's, has no share to keep to.
     `most_of_one`: how many one group may have at work or waiting; None for as many as
     there are. A caller's group is the team that its last answered call was of (`TEAM`);
     until the first it is its address. All but the threads' own work is of the event
@@ -48,6 +53,7 @@ class Threads:
         *,
         most_waiting: int,
         most_of_one: int | None = None,
+        time_of_one: float = 0,
         retry_after_s: int = 1,
     ) -> None:
         self.pool = ThreadPoolExecutor(size, thread_name_prefix=name)
@@ -59,10 +65,10 @@ class Threads:
         self._held_by: Counter[str | Place] = Counter()
         self._teams: OrderedDict[str, str] = OrderedDict()
         # Of the threads, behind the lock. Groups are in the order of their last turn.
-        self._lock = threading.Lock()
-        self._waiting: OrderedDict[str, list[tuple[Place, Callable[[], None]]]] = (
-            OrderedDict()
-        )
+        self._turn = threading.Condition()
+        self._pace = Pace(time_of_one)
+        self._is_watched = False
+        self._waiting: OrderedDict[str, list[_Waiting]] = OrderedDict()
         self._at_work: Counter[str | Place] = Counter()
 
     def find_place(self, environ: dict[str, Any], budget: Budget | None) -> Place:
@@ -86,8 +92,11 @@ class Threads:
         """Run in a thread when it is the request's turn."""
         self._held += 1
         _count(self._held_by, place, 1)
-        with self._lock:
+        with self._turn:
+            if place.is_team:
+                self._pace.note_call(place.group)
             self._waiting.setdefault(place.group, []).append((place, run))
+            self._turn.notify()
         self.pool.submit(self._work)
 
     def give_back(self, place: Place, environ: dict[str, Any]) -> None:
@@ -104,39 +113,73 @@ class Threads:
     def _work(self) -> None:
         """Run requests until none may run; each that waits has brought one call."""
         while True:
-            with self._lock:
-                chosen = self._choose()
+            with self._turn:
+                chosen = self._wait_for_turn()
             if chosen is None:
                 return
             place, run = chosen
+            begun = monotonic()
             try:
                 run()
             finally:
-                with self._lock:
+                with self._turn:
                     _count(self._at_work, place, -1)
+                    if place.is_team:
+                        self._pace.spend(place.group, monotonic() - begun)
 
-    def _choose(self) -> tuple[Place, Callable[[], None]] | None:
-        """Take out the next request whose turn it is."""
+    def _wait_for_turn(self) -> _Waiting | None:
+        """Take out the next request; while all that may be next rest, one thread waits.
+
+        None: another thread will see to what is left.
+        """
+        while True:
+            chosen, rest = self._choose()
+            if chosen is not None or rest is None:
+                return chosen
+            if self._is_watched:
+                self._turn.notify()  # this rest may be the shortest
+                return None
+            self._is_watched = True
+            self._turn.wait(rest)
+            self._is_watched = False
+
+    def _choose(self) -> tuple[_Waiting | None, float | None]:
+        """Take out the request whose turn it is; else the seconds until one's may be.
+
+        None of both: none may run before another ends.
+        """
         best: tuple[int, str, int] | None = None
+        shortest: float | None = None
         for group, requests in self._waiting.items():
-            at_work = self._at_work[group]
-            at_most = self._share if requests[0][0].is_team else self._size
+            at_work, at_most, rest = self._at_work[group], self._size, 0.0
+            if requests[0][0].is_team:
+                at_most, rest = self._pace.find_bounds(group, self._share)
             if at_work >= at_most or (best is not None and at_work >= best[0]):
                 continue
-            for number, (place, _run) in enumerate(requests):
-                budget = place.budget
-                if budget is None or self._at_work[place] < budget.at_once:
-                    best = (at_work, group, number)
-                    break
+            number = self._find_first(requests)
+            if number is None:
+                continue
+            if rest:
+                shortest = rest if shortest is None else min(rest, shortest)
+            else:
+                best = (at_work, group, number)
         if best is None:
-            return None
+            return None, shortest
         _, group, number = best
-        place, run = self._waiting[group].pop(number)
+        waiting = self._waiting[group].pop(number)
         self._waiting.move_to_end(group)
         if not self._waiting[group]:
             del self._waiting[group]
-        _count(self._at_work, place, 1)
-        return place, run
+        _count(self._at_work, waiting[0], 1)
+        return waiting, None
+
+    def _find_first(self, requests: list[_Waiting]) -> int | None:
+        """Return the number of the first request that its budget lets run."""
+        for number, (place, _run) in enumerate(requests):
+            budget = place.budget
+            if budget is None or self._at_work[place] < budget.at_once:
+                return number
+        return None
 
 
 def _count(counts: Counter[str | Place], place: Place, change: int) -> None:

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+import select
+import threading
 from contextlib import ExitStack
 
-from tests.portal.server.raw import Raw, request
-from tests.portal.server.test_connections import Gate, serving
+import pytest
+
+from portal.server import answers, pacing, threads
+from tests.portal.server.raw import TIMEOUT_S, Raw, request
+from tests.portal.server.test_connections import Body, Gate, serving
 
 EXPLORER = "/t/a/sandbox/users/1/explorer/"
 
@@ -50,3 +56,98 @@ def test_a_team_that_does_its_worst_leaves_threads_and_turns_to_others():
     assert b'"code":"busy"' in over.content or b"busy" in over.content.lower()
     assert before == [*["/v2/user"] * 3, "/light", EXPLORER, "/v2/user"]
     assert len(gate.calls) == len(before) + len(held) + 1
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [1000.0]
+    for module in (pacing, threads):
+        monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_team_that_has_spent_its_time_rests_while_another_calls(clock):
+    gate = Gate()
+
+    def application(environ, start_response):
+        environ["portal.team"] = environ["HTTP_X_SERVICE_API_KEY"]
+        clock[0] += float(environ["QUERY_STRING"] or 0)  # what it lasts
+        return gate(environ, start_response)
+
+    with serving(application, threads=4) as port, ExitStack() as stack:
+
+        def call(key, path):
+            client = Raw(port)
+            stack.callback(client.close)
+            client.send(
+                request("GET", path, f"x-service-api-key: {key}", "Connection: close")
+            )
+            return client
+
+        def ask(key, *paths):
+            for path in paths:
+                assert call(key, path).answer().status == 200
+            return list(gate.calls)
+
+        for key in "ab":
+            ask(key, "/known", "/known")
+        ask("a", "/long?3")  # two seconds were saved: it owes one
+        resting = call("a", "/resting")
+        while_it_rests = ask("b", "/b", "/b", "/b")
+        clock[0] += 2.1  # of which it earns half
+        ask("b", "/b")
+        assert resting.answer().status == 200
+        # It has less than a second: its calls run one by one, of three threads it may.
+        held = [call("a", "/wait/1"), call("a", "/wait/2")]
+        gate.wait_for(1)
+        one_by_one = ask("b", "/b", "/b")
+        gate.go.set()
+        assert [each.answer().status for each in held] == [200, 200]
+        clock[0] += pacing.BESIDE_S + 1  # nobody else calls any more
+        alone = ask("a", "/long?3", "/long?3", "/last")
+
+    known = ["/known"] * 4
+    assert while_it_rests == [*known, "/long", "/b", "/b", "/b"]
+    assert len([each for each in one_by_one if each.startswith("/wait")]) == 1
+    assert alone[-3:] == ["/long", "/long", "/last"]
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "429 Too Many Requests"])
+def test_refusals_are_held_back_by_no_thread_and_up_to_a_bound(monkeypatch, status):
+    held, go = threading.Event(), threading.Event()
+
+    async def hold(seconds):
+        assert seconds == answers.HELD_S
+        held.set()
+        await asyncio.get_running_loop().run_in_executor(None, go.wait, TIMEOUT_S)
+
+    monkeypatch.setattr(answers, "sleep", hold)
+    monkeypatch.setattr(answers, "MOST_HELD", 1)
+
+    def application(environ, start_response):
+        is_refused = environ["PATH_INFO"] == "/refused"
+        start_response(status if is_refused else "200 OK", [("Retry-After", "7")])
+        return Body(b"answered")
+
+    with serving(application, threads=1) as port, ExitStack() as stack:
+
+        def call(path):
+            client = Raw(port)
+            stack.callback(client.close)
+            client.send(request("GET", path, "Connection: close"))
+            return client
+
+        first = call("/refused")
+        assert held.wait(TIMEOUT_S)
+        assert call("/other").answer().status == 200
+        second = call("/refused").answer()
+        assert select.select([first.socket], [], [], 0)[0] == []
+        go.set()
+        replies = [first.answer(), second]
+
+    for reply in replies:
+        assert (reply.status, reply.headers["Retry-After"], reply.content) == (
+            int(status[:3]),
+            "7",
+            b"answered",
+        )
