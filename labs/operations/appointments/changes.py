@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from labs.models import Order
 from labs.operations.appointments.booking import (
     book_claimed_slot_at_provider,
     claim_slot_for_booking,
@@ -33,6 +34,7 @@ from labs.queries.appointments.appointments import (
 from labs.states.appointments import (
     REFUNDED_BEFORE,
     SYNC_TIMEOUT,
+    TYPE_OF_METHOD,
     AppointmentStatus,
     AppointmentType,
     CancellationReason,
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from labs.models import Appointment, Order
+    from labs.models import Appointment
     from labs.operations.appointments.booking_keys import OfferedSlot
     from portal.lib.actor import Actor
 
@@ -244,9 +246,13 @@ def cancel_visits_of_deleted_user(
 ) -> None:
     """Cancel the upcoming visits of a user who is being deleted, while events are sent.
 
-    One that has begun, or should have, is left. Source: Ours: a phlebotomist would come
-    in vain, and the place at a site would stay taken.
+    Locks the orders first: one that is being booked is seen here, or sees that its user
+    is gone. A visit that has begun, or should have, is left. Source: Ours: a
+    phlebotomist would come in vain, and the place at a site would stay taken.
     """
+    orders = Order.objects.for_tenant(tenant).filter(user__uuid=user_uuid)
+    rows = orders.filter(method__in=TYPE_OF_METHOD).select_for_update(of=("self",))
+    list(rows.order_by("pk").values_list("pk", flat=True))
     ahead = Q(start_at=None) | Q(start_at__gt=timezone.now())
     visits = appointments_with_details(tenant=tenant).filter(
         ahead, order__user__uuid=user_uuid, status__in=_NOT_BEGUN

@@ -27,6 +27,7 @@ from labs.states.orders import (
     split_order_status,
 )
 from portal.lib.database.transitions import move_status
+from users.queries import lock_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,8 +44,12 @@ def store_appointment(
 ) -> Appointment:
     """Store a new appointment of a locked order and emit its first event.
 
-    The order takes the steps that belong to it. Source: Contract 6.18.
+    The order takes the steps that belong to it. Raises: not_found, of a user who is
+    deleted: their visits are cancelled behind the order's lock, which a booking may
+    have waited for. Source: Contract 6.18.
     """
+    order.user.tenant = order.tenant
+    lock_user(order.user)
     appointment.event_data = dict(data)
     appointment.save(force_insert=True)
     _advance_order_with_appointment(appointment, order, actor, moved=False)

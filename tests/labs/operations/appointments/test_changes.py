@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import pytest
+from django.db import connection, transaction
 
 from accounts.models import AuditEntry
-from labs.models import SlotPlace
-from labs.operations.appointments.booking import request_home_appointment
+from labs.gateways.booking_sandbox import SandboxBooking
+from labs.models import Appointment, SandboxVisit, SlotPlace
+from labs.operations.appointments.booking import (
+    BookingRequest,
+    book_appointment,
+    request_home_appointment,
+)
 from labs.operations.appointments.changes import (
     cancel_appointment,
     complete_appointment,
@@ -30,6 +38,7 @@ from tests.factories.appointments import (
     make_center,
 )
 from tests.jobs import queued
+from tests.locks import wait_until_blocked
 from tests.outbox import emitted, emitted_types
 from users.operations.users.users import delete_user, undo_delete_user
 
@@ -60,8 +69,6 @@ def at_home(alice_tenant):
 
 
 def home_visit(order):
-    from labs.operations.appointments.booking import BookingRequest, book_appointment
-
     days = list_home_slots(tenant=order.tenant, address=HOME).days
     slot = days[1].slots[0]
     return book_appointment(
@@ -247,6 +254,81 @@ def test_who_is_deleted_is_visited_by_nobody(
     assert lows(at_home)[-1] == "appointment_cancelled"
     for each, booked in ((order, begun), (another, kept)):
         assert find_active_appointment(order=each).pk == booked.pk
+
+
+def test_who_is_deleted_while_the_provider_is_asked_has_no_visit(order, center):
+    (slot, *_) = free_slots(order.tenant, center)
+    confirm = SandboxBooking.confirm_booking
+
+    def confirm_late(gateway, request, **more):
+        found = confirm(gateway, request, **more)
+        delete_user(user=order.user, actor=ACTOR)
+        return found
+
+    told = len(emitted(order.tenant))
+    with (
+        patch.object(SandboxBooking, "confirm_booking", confirm_late),
+        pytest.raises(NotFound) as refused,
+    ):
+        book_appointment(
+            order=order, actor=ACTOR, request=BookingRequest(slot.booking_key)
+        )
+
+    assert refused.value.code == "not_found"
+    assert (Appointment.unscoped.count(), SlotPlace.objects.count()) == (0, 0)
+    assert released() == [str(SandboxVisit.objects.get().reference)]
+    assert len(emitted(order.tenant)) == told
+    assert lows(order)[-1] == "requisition_created"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_visit_booked_while_its_user_is_deleted_is_cancelled(order, at_home):
+    """The deletion waits for the booking, then finds its visit."""
+    type(at_home).objects.for_tenant(order.tenant).update(user=order.user)
+
+    def delete():
+        try:
+            delete_user(user=order.user, actor=ACTOR)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            visit = asked_for(at_home)
+            deleting = pool.submit(delete)
+            wait_until_blocked()
+        deleting.result(timeout=30)
+
+    visit.refresh_from_db()
+    assert (visit.status, visit.event_data["cancellation_reason"]) == (
+        *("cancelled", "user_deleted"),
+    )
+    assert lows(at_home)[-1] == "appointment_cancelled"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_visit_is_not_booked_once_the_deletion_of_its_user_has_begun(at_home):
+    """The booking waits for the deletion, then finds its user gone."""
+
+    def ask():
+        try:
+            asked_for(at_home)
+        except NotFound as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+        return "booked"
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            delete_user(user=at_home.user, actor=ACTOR)
+            asking = pool.submit(ask)
+            wait_until_blocked()
+        outcome = asking.result(timeout=30)
+
+    assert outcome == "not_found"
+    assert Appointment.unscoped.count() == 0
+    assert lows(at_home)[-1] == "requisition_created"
 
 
 def test_a_requested_visit_gets_its_time(alice_tenant, at_home):

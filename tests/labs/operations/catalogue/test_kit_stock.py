@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
@@ -20,6 +19,7 @@ from portal.lib.errors import DomainError
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_kit_stock, make_lab_test, make_order
+from tests.locks import wait_until_blocked
 from tests.outbox import emitted_types
 
 pytestmark = pytest.mark.django_db
@@ -175,20 +175,6 @@ def test_a_walk_in_order_takes_no_kit(kit, alice_tenant):
     take_sent_kit_from_stock(order)
 
     assert stock_of(kit) == (3, 10)
-
-
-def wait_until_blocked():
-    """Until another connection waits for what this transaction holds."""
-    until = time.monotonic() + 30
-    with connection.cursor() as cursor:
-        while time.monotonic() < until:
-            cursor.execute(
-                "SELECT count(*) FROM pg_locks WHERE NOT granted"
-                " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
-            )
-            if cursor.fetchone()[0]:
-                return
-    raise AssertionError("nobody waits")
 
 
 @pytest.mark.django_db(transaction=True)
