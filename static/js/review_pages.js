@@ -31,7 +31,7 @@ function change(how) {
   else if (how === "out") at = Math.max(at - 1, 0);
   else if (how === "fit") at = turns = 0;
   else if (how === "turn") turns = (turns + 1) % 4;
-  else looks[how] = !looks[how];
+  else if (Object.hasOwn(looks, how)) looks[how] = !looks[how];
   look();
 }
 
