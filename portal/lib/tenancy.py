@@ -24,15 +24,20 @@ from psycopg import pq
 from psycopg.generators import fetch_many
 
 from portal.lib.database.outages import DatabaseAway
-from portal.lib.database.prepared import PreparedStatement
+from portal.lib.database.prepared import (
+    PreparedStatement,
+    forget_what_was_read_ahead,
+    read_ahead,
+)
 from portal.lib.database.tenant_proofs import prove_tenant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from psycopg import Connection
     from psycopg.pq.abc import PGresult
 
+    from portal.lib.database.prepared import Read, Value
 
 ALL_TENANTS = "*"
 # For connections that are not Django's; takes what `prove_tenant(ALL_TENANTS)` gives.
@@ -59,6 +64,11 @@ _SWITCH = PreparedStatement("name_tenant", _NAME + _FORGET)
 _SWITCH_AND_VERSION = PreparedStatement(
     "name_tenant_of_version", _NAME + _FORGET + _VERSION
 )
+_READ_VERSION = PreparedStatement(
+    "read_tenant_version",
+    "SELECT (SELECT xmin::text FROM accounts_tenant WHERE id = $1::bigint),"
+    " (SELECT xmin::text FROM accounts_team WHERE id = $2::uuid)",
+)
 # Before the first migration, and until one that brings the function has run.
 _WHILE_UNMIGRATED = {
     _SWITCH: PreparedStatement("name_tenant_first", _NAME + ", true"),
@@ -66,6 +76,13 @@ _WHILE_UNMIGRATED = {
         "name_tenant_of_version_first", _NAME + ", true" + _VERSION
     ),
 }
+# What a statement adds that is the last of its scope.
+NAMING_NONE = (
+    "set_config('assay.tenant', '', false),"
+    " set_config('assay.tenant_proof', '', false)" + _FORGET
+)
+# Where a connection keeps its scope, if a statement may end it.
+_SCOPE = "assay_scope"
 _IS_UNMIGRATED = b"42883"  # undefined_function
 _IDLE = pq.TransactionStatus.IDLE
 # In sub-selects the setting is read once a statement; read for each row it costs a
@@ -184,13 +201,53 @@ def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
     ]
 
 
-def _switch(statement: PreparedStatement, *values: str) -> PGresult:
-    """Name a tenant on the connection and return the row that says what was named.
+class _Scope:
+    """The scope of a call that found no tenant named: a statement may end it."""
+
+    def __init__(self) -> None:
+        self.depth = _count_open_blocks()
+        self.is_over = False
+
+
+def execute_last(statement: PreparedStatement, values: Sequence[Value]) -> bool:
+    """Run a statement that ends this call's scope as it names no tenant any more.
+
+    It selects NAMING_NONE, after all else that it does. Returns False where the scope
+    may not end so, as it is not a call's or within another, or `atomic` is open: then
+    nothing was run. Raises: as PreparedStatement.
+    """
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    raw = wrapper.connection
+    scope: _Scope | None = raw and vars(raw).get(_SCOPE)
+    if scope is None or scope.is_over or scope.depth != _count_open_blocks():
+        return False
+    if not raw.autocommit and not wrapper.in_atomic_block:
+        return False
+    if statement.prepare(raw) is not None:
+        return False  # not migrated yet, or gone, as what follows will say
+    statement.execute(values)
+    scope.is_over = True
+    return True
+
+
+def _count_open_blocks() -> int:
+    return len(connections[DEFAULT_DB_ALIAS].atomic_blocks)
+
+
+def _switch(
+    statement: PreparedStatement, *values: str, first: Read | None = None
+) -> PGresult:
+    """Run a statement that names a tenant, if any, and return its row.
 
     Past psycopg's own machinery, at a fifth of its cost: every request pays this twice.
     """
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
+    if first is not None:
+        given = [value.encode() for value in values]
+        read = read_ahead(wrapper.connection, statement, given, first)
+        if read is not None:
+            return read
     if wrapper.connection.closed and not wrapper.in_atomic_block:
         wrapper.close()
         wrapper.ensure_connection()
@@ -248,16 +305,26 @@ def _text(result: PGresult, column: int) -> str:
 def _setting(
     statement: PreparedStatement,
     *values: str,
+    first: Read | None = None,
     after_answer: list[Callable[[], None]] | None = None,
+    may_end_early: bool = False,
 ) -> Iterator[PGresult]:
-    result = _switch(statement, *values)
+    result = _switch(statement, *values, first=first)
     before, proof = _text(result, 0), _text(result, 1)
+    named = connections[DEFAULT_DB_ALIAS].connection
+    outer = vars(named).get(_SCOPE)
+    scope = vars(named)[_SCOPE] = _Scope() if may_end_early and not before else None
     try:
         yield result
     finally:
+        vars(named)[_SCOPE] = outer
         raw = connection.connection
+        if raw is not None:
+            forget_what_was_read_ahead(raw)
         if raw is None or raw.closed:
             pass  # a new connection starts with no tenant
+        elif raw is named and scope is not None and scope.is_over:
+            pass  # the last statement saw to it
         elif raw.info.transaction_status == pq.TransactionStatus.INERROR:
             # PostgreSQL takes no statement here; the rollback that must follow
             # restores the value only if it was set inside that transaction.
@@ -286,20 +353,36 @@ def acting_for(tenant: HasPrimaryKey | int) -> Iterator[None]:
 
 @contextmanager
 def acting_for_with_version(
-    tenant: TenantRow, *, after_answer: list[Callable[[], None]] | None = None
+    tenant: TenantRow,
+    *,
+    first: Read | None = None,
+    after_answer: list[Callable[[], None]] | None = None,
 ) -> Iterator[str]:
     """Act for a tenant as `acting_for` does, and yield the version of its settings.
 
     The version changes with each change of the tenant's row or its team's; it is read
-    by the statement that names the tenant. Of the statement that puts back what was,
-    the answer is read by what is added to `after_answer`, where that is given and the
-    database is to do no more by then. Source: Ours: a process that keeps a tenant
+    by the statement that names the tenant. `first` is what will be read first, in the
+    same round trip. Of the statement that puts back what was, the answer is read by
+    what is added to `after_answer`, where that is given and the database is to do no
+    more by then; `execute_last` spares it. Source: Ours: a process that keeps a tenant
     learns of changes of other processes without asking more.
     """
     key = str(tenant.pk)
     values = (key, prove_tenant(key), str(tenant.team_id))
-    with _setting(_SWITCH_AND_VERSION, *values, after_answer=after_answer) as result:
+    with _setting(
+        _SWITCH_AND_VERSION,
+        *values,
+        first=first,
+        after_answer=after_answer,
+        may_end_early=True,
+    ) as result:
         yield f"{_text(result, 5)} {_text(result, 6)}"
+
+
+def read_tenant_version(tenant: TenantRow) -> str:
+    """Return the version that `acting_for_with_version` yields, naming no tenant."""
+    result = _switch(_READ_VERSION, str(tenant.pk), str(tenant.team_id))
+    return f"{_text(result, 0)} {_text(result, 1)}"
 
 
 @contextmanager

@@ -41,6 +41,7 @@ from users.queries.users.one_user import (
     UserWithSources,
     find_user,
     find_user_by_client_user_id,
+    read_of_user,
 )
 from users.queries.users.users import (
     COUNTED_UP_TO,
@@ -55,6 +56,8 @@ from users.queries.users.users import (
     list_users_page,
     live_user,
     lock_user,
+    read_of_live_user,
+    read_of_users_page,
     search_users,
     user_overview,
 )
@@ -100,6 +103,9 @@ __all__ = [
     "list_usual_data_intervals",
     "live_user",
     "lock_user",
+    "read_of_live_user",
+    "read_of_user",
+    "read_of_users_page",
     "search_users",
     "sum_seconds_at_each_heart_rate",
     "user_overview",

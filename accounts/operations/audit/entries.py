@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from portal.lib.database.prepared import PreparedStatement
-from portal.lib.tenancy import acting_for
+from portal.lib.tenancy import NAMING_NONE, acting_for, execute_last
 from portal.lib.web.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
@@ -17,14 +17,20 @@ if TYPE_CHECKING:
 
     from accounts.models import Team, Tenant
     from portal.lib.actor import Actor
+    from portal.lib.database.prepared import Value
 
 
 # By hand: through the ORM it would cost more than the rest of a small API read.
-_INSERT = PreparedStatement(
-    "record_change",
+_SQL = (
     "INSERT INTO accounts_auditentry (tenant_id, at, verb, subject, subject_id,"
     " user_uuid, actor_kind, actor_key, actor_label, address, changes, request_id)"
-    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+)
+_INSERT = PreparedStatement("record_change", _SQL)
+# What selects of the entry waits for it.
+_INSERT_LAST = PreparedStatement(
+    "record_last_read",
+    f"WITH entry AS ({_SQL} RETURNING 1) SELECT {NAMING_NONE} FROM entry",  # noqa: S608 - the parts are ours
 )
 
 
@@ -45,20 +51,7 @@ def record_change(
     2.6): append-only, so that nothing in it can be taken back.
     """
     _INSERT.execute(
-        (
-            str(tenant.pk),
-            timezone.now().isoformat(),
-            verb,
-            subject,
-            str(subject_id),
-            None if user_uuid is None else str(user_uuid),
-            str(actor.kind),
-            actor.key,
-            actor.label,
-            actor.address,
-            json.dumps(changes) if changes else "{}",
-            get_current_request_id(),
-        )
+        _list_values(tenant, actor, verb, subject, subject_id, user_uuid, changes)
     )
 
 
@@ -95,16 +88,39 @@ def record_read(
     subject: str,
     subject_id: object,
     user_uuid: UUID | None = None,
+    is_last: bool = False,
 ) -> None:
     """Write an audit entry for a read of health data.
 
-    `subject_id` is the wire id of what was read, or of whose it is. Source: as above.
+    `subject_id` is the wire id of what was read, or of whose it is. `is_last`: the call
+    asks the database nothing more, so its tenant is named no longer after this. Source:
+    as above.
     """
-    record_change(
-        tenant=tenant,
-        actor=actor,
-        verb="read",
-        subject=subject,
-        subject_id=subject_id,
-        user_uuid=user_uuid,
+    values = _list_values(tenant, actor, "read", subject, subject_id, user_uuid, None)
+    if not (is_last and execute_last(_INSERT_LAST, values)):
+        _INSERT.execute(values)
+
+
+def _list_values(
+    tenant: Tenant,
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    user_uuid: UUID | None,
+    changes: Mapping[str, object] | None,
+) -> tuple[Value, ...]:
+    return (
+        str(tenant.pk),
+        timezone.now().isoformat(),
+        verb,
+        subject,
+        str(subject_id),
+        None if user_uuid is None else str(user_uuid),
+        str(actor.kind),
+        actor.key,
+        actor.label,
+        actor.address,
+        json.dumps(changes) if changes else "{}",
+        get_current_request_id(),
     )

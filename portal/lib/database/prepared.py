@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections
-from psycopg import DataError, pq
+from psycopg import DataError, Error, pq
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 from psycopg.generators import fetch
@@ -23,10 +23,10 @@ from portal.lib.database.rows import PackedArray
 from portal.lib.database.slow_queries import log_if_slow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from psycopg import Connection
-    from psycopg.pq.abc import PGresult
+    from psycopg.pq.abc import PGconn, PGresult
 
     Value = str | bytes | None
 
@@ -36,6 +36,8 @@ _NAMED = re.compile(r"%\((\w+)\)[sb]")
 _NOT_SUPPORTED = b"0A000"
 _IS_SPREAD = "assay_is_spread"
 _DONE = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK)
+# Where a connection keeps what was read on it ahead.
+_AHEAD = "assay_ahead"
 
 
 class PreparedStatement:
@@ -61,8 +63,7 @@ class PreparedStatement:
         return loading.load_rows(0, result.ntuples, tuple)
 
     def _run(self, values: Sequence[Value]) -> tuple[Connection[object], PGresult]:
-        # Psycopg's own type leaves None out, which it takes for NULL.
-        given: list[Any] = [_encode(value) for value in values]
+        given = [_encode(value) for value in values]
         formats = [
             pq.Format.BINARY if isinstance(value, bytes) else pq.Format.TEXT
             for value in values
@@ -70,6 +71,10 @@ class PreparedStatement:
         wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up each time
         wrapper.ensure_connection()
         raw: Connection[object] = wrapper.connection
+        if (ahead := vars(raw).pop(_AHEAD, None)) is not None:
+            read, result = ahead
+            if read == (self, values):
+                return raw, result
         _begin_transaction(raw)
         began = time.perf_counter()
         result = self.ask(raw, given, formats)
@@ -101,6 +106,86 @@ class PreparedStatement:
         return None
 
 
+class Read(NamedTuple):
+    """What a prepared statement is to read."""
+
+    statement: PreparedStatement
+    values: Sequence[Value]
+
+
+def ask_together(
+    raw: Connection[Any],
+    *questions: tuple[PreparedStatement, Sequence[Any], list[pq.Format] | None],
+) -> list[PGresult]:
+    """Run prepared statements in one round trip, and return what libpq says of each.
+
+    Of each its values, and their formats, None if all are text. Outside of a
+    transaction they are one: where one is refused, none has done anything. Raises: as
+    psycopg, where the connection is lost; it is closed then.
+    """
+    connection = raw.pgconn
+    try:
+        connection.enter_pipeline_mode()
+        for statement, given, formats in questions:
+            connection.send_query_prepared(
+                statement.name, given, formats, result_format=pq.Format.BINARY
+            )
+        connection.pipeline_sync()
+        results = raw.wait(_fetch_until_synced(connection))
+        connection.exit_pipeline_mode()
+    except BaseException:
+        raw.close()  # which answer is next on it is not known
+        raise
+    return results
+
+
+def read_ahead(
+    raw: Connection[Any],
+    statement: PreparedStatement,
+    values: Sequence[Any],
+    read: Read,
+) -> PGresult | None:
+    """Run a statement, and in the same round trip what will be read right after it.
+
+    The next prepared statement of this connection finds the rows there, if it is that
+    one. Returns the result of the first; None where nothing was run, as both failed,
+    or the connection.
+    """
+    if raw.closed or (not raw.autocommit and raw.pgconn.transaction_status == _IDLE):
+        return None
+    try:
+        if statement.prepare(raw) or read.statement.prepare(raw):
+            return None
+        given = [_encode(value) for value in read.values]
+        results = ask_together(
+            raw, (statement, values, None), (read.statement, given, None)
+        )
+    except Error:
+        return None
+    if any(each.status not in _DONE for each in results):
+        return None
+    done, found = results
+    vars(raw)[_AHEAD] = read, found
+    return done
+
+
+def forget_what_was_read_ahead(raw: Connection[Any]) -> None:
+    """Let no later statement find what nothing has asked for."""
+    vars(raw).pop(_AHEAD, None)
+
+
+def _fetch_until_synced(connection: PGconn) -> Generator[Any, Any, list[PGresult]]:
+    """Fetch the results of a round trip, as psycopg waits for them."""
+    results: list[PGresult] = []
+    while True:
+        result = yield from fetch(connection)
+        if result is None:
+            continue  # between two statements
+        if result.status == pq.ExecStatus.PIPELINE_SYNC:
+            return results
+        results.append(result)
+
+
 class StatementByIndex(PreparedStatement):
     """A prepared statement of partitions, planned once and along their indexes.
 
@@ -118,29 +203,12 @@ class StatementByIndex(PreparedStatement):
         given: Sequence[Any],
         formats: list[pq.Format] | None = None,
     ) -> PGresult:
-        connection = raw.pgconn
-        if connection.transaction_status != _IDLE or _IS_SPREAD in vars(raw):
+        if raw.pgconn.transaction_status != _IDLE or _IS_SPREAD in vars(raw):
             return super().ask(raw, given, formats)
         refusal = self.prepare(raw) or _BY_INDEX.prepare(raw)
         if refusal is not None:
             return refusal
-        results: list[PGresult] = []
-        try:
-            connection.enter_pipeline_mode()
-            connection.send_query_prepared(_BY_INDEX.name, [])
-            connection.send_query_prepared(
-                self.name, given, formats, result_format=pq.Format.BINARY
-            )
-            connection.pipeline_sync()
-            while not results or results[-1].status != pq.ExecStatus.PIPELINE_SYNC:
-                result = raw.wait(fetch(connection))
-                if result is not None:
-                    results.append(result)
-            connection.exit_pipeline_mode()
-        except BaseException:
-            raw.close()  # which answer is next on it is not known
-            raise
-        settled, read, _ = results
+        settled, read = ask_together(raw, (_BY_INDEX, (), None), (self, given, formats))
         if read.error_field(pq.DiagnosticField.SQLSTATE) == _NOT_SUPPORTED:
             vars(raw)[_IS_SPREAD] = True
             return super().ask(raw, given, formats)
@@ -194,7 +262,8 @@ def _write(value: object) -> Value:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def _encode(value: Value) -> bytes | None:
+def _encode(value: Value) -> Any:
+    # Psycopg's own type leaves None out, which it takes for NULL.
     if value is None or isinstance(value, bytes):
         return value
     if "\0" in value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from portal.lib.database.prepared import PreparedStatement
+from portal.lib.database.prepared import PreparedStatement, Read
 from users.queries.sources.sources import SourceRow
 
 if TYPE_CHECKING:
@@ -66,6 +66,11 @@ def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
     return _find("uuid", tenant, user_id)
 
 
+def read_of_user(*, tenant: Tenant, user_id: UUID) -> Read:
+    """Return what `find_user` reads, for the round trip before it."""
+    return _read("uuid", tenant, user_id)
+
+
 def find_user_by_client_user_id(
     *, tenant: Tenant, client_user_id: str
 ) -> UserWithSources | None:
@@ -76,10 +81,15 @@ def find_user_by_client_user_id(
 
 
 def _find(column: str, tenant: Tenant, value: object) -> UserWithSources | None:
-    found = _FIND[column].fetch_rows((str(tenant.pk), str(value)))
+    statement, values = _read(column, tenant, value)
+    found = statement.fetch_rows(values)
     if not found:
         return None
     sources = [
         SourceRow(*row[USER_WIDTH:]) for row in found if row[USER_WIDTH] is not None
     ]
     return UserWithSources(UserRow(*found[0][:USER_WIDTH]), sources)
+
+
+def _read(column: str, tenant: Tenant, value: object) -> Read:
+    return Read(_FIND[column], (str(tenant.pk), str(value)))

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
 from portal.lib.database.instances import Columns, keep_related
-from portal.lib.database.prepared import PreparedStatement
+from portal.lib.database.prepared import PreparedStatement, Read
 from portal.lib.database.sorting import SORTED_UP_TO, build_order
 from portal.lib.errors import NotFound
 from users.models import User, UserInfo
@@ -128,6 +128,11 @@ def live_user(*, tenant: Tenant, user_id: UUID) -> User:
     return _live_user("uuid", tenant, user_id)
 
 
+def read_of_live_user(*, tenant: Tenant, user_id: UUID) -> Read:
+    """Return what `live_user` reads, for the round trip before it."""
+    return _read("uuid", tenant, user_id)
+
+
 def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
     """Return deleted users that are not erased yet, latest first."""
     rows: QuerySet[User] = User.objects.for_tenant(tenant)
@@ -148,12 +153,17 @@ def lock_user(user: User) -> User:
 
 
 def _live_user(by: str, tenant: Tenant, value: object) -> User:
-    found = _LIVE[by].fetch_rows((str(tenant.pk), str(value)))
+    statement, values = _read(by, tenant, value)
+    found = statement.fetch_rows(values)
     if not found:
         raise NotFound("not_found", _("User not found."))
     user = _USER.build(found[0])
     keep_related(user, "tenant", tenant)
     return user
+
+
+def _read(by: str, tenant: Tenant, value: object) -> Read:
+    return Read(_LIVE[by], (str(tenant.pk), str(value)))
 
 
 def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
@@ -163,7 +173,8 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     table; the total is a counter (performance.md 2c). One statement for a page that
     has users: as in `_find`.
     """
-    found = _PAGE.fetch_rows((str(tenant.pk), str(limit), str(offset)))
+    statement, values = read_of_users_page(tenant=tenant, offset=offset, limit=limit)
+    found = statement.fetch_rows(values)
     users: list[UserRow] = []
     sources: dict[int, list[SourceRow]] = {}
     for row in found:
@@ -174,6 +185,11 @@ def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
             sources[row[0]].append(SourceRow(*row[USER_WIDTH:-1]))
     total = int(found[0][-1] or 0) if found else count_live_users(tenant=tenant)
     return UserPage(users=users, sources=sources, total=total)
+
+
+def read_of_users_page(*, tenant: Tenant, offset: int, limit: int) -> Read:
+    """Return what `list_users_page` reads, for the round trip before it."""
+    return Read(_PAGE, (str(tenant.pk), str(limit), str(offset)))
 
 
 def count_live_users(*, tenant: Tenant) -> int:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from django.conf import settings
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.http import HttpResponse
 from django.test import RequestFactory, override_settings
 from django.urls import path as page
@@ -20,6 +20,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.api.views import TenantAPIView
+from accounts.models import AuditEntry
+from accounts.operations.audit.entries import record_read
 from portal.lib.api.fields import Inputs, Str, validate_post_body
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
 from portal.lib.api.views import json_response, mount_api_view
@@ -77,6 +79,41 @@ class Month(TenantAPIView):
 
 def language(request):
     return HttpResponse(f"{get_language()} {MONTHS[3]}")
+
+
+class Last(TenantAPIView):
+    subject = "user_list"
+
+    def get(self, request):
+        self.record()
+        return Response({"setting": setting()})
+
+    def post(self, request):
+        with transaction.atomic():
+            self.record()
+            inside = setting()
+            transaction.set_rollback(True)
+        return Response({"setting": inside, "after": setting()})
+
+    def patch(self, request):
+        self.subject = "x" * 61  # more than the column takes
+        self.record()
+
+    def record(self):
+        record_read(
+            tenant=self.tenant,
+            actor=self.actor,
+            subject=self.subject,
+            subject_id="all",
+            is_last=True,
+        )
+
+
+class Rowless(TenantAPIView):
+    reads_rows = False
+
+    def get(self, request):
+        return Response({"tenant": self.tenant.pk, "setting": setting()})
 
 
 class Full(TenantAPIView):
@@ -159,6 +196,92 @@ def test_the_tenant_is_taken_back_with_the_answer_and_that_is_read_after_it(
 
     assert reply.data["setting"] == str(alice_tenant.pk)
     assert (during, left, kept) == (TransactionStatus.ACTIVE, "", None)
+
+
+def call(view, method, tenant):
+    key, after = make_api_key(tenant=tenant), []
+    given = {"headers": {"x-service-api-key": key}, AFTER_ANSWER: after}
+    with no_tenant_named():
+        request = getattr(RequestFactory(), method)("/v2/echo", **given)
+        reply = view.as_view()(request)
+        for each in after:
+            each()
+        left = setting()
+    return reply.data, len(after), left
+
+
+def reads_of(tenant):
+    rows = AuditEntry.objects.for_tenant(tenant).filter(verb="read")
+    return list(rows.values_list("subject", "subject_id", "actor_label"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_read_that_is_the_last_takes_the_tenant_back(alice_tenant):
+    data, left_to_do, left = call(Last, "get", alice_tenant)
+
+    assert (data, left_to_do, left) == ({"setting": ""}, 0, "")
+    assert reads_of(alice_tenant) == [("user_list", "all", "tests")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_within_a_transaction_the_last_read_leaves_the_tenant_named(alice_tenant):
+    named = str(alice_tenant.pk)
+
+    data, left_to_do, left = call(Last, "post", alice_tenant)
+
+    assert data == {"setting": named, "after": named}
+    assert (left_to_do, left) == (1, "")
+    assert reads_of(alice_tenant) == []
+
+
+def test_within_the_scope_of_another_the_last_read_leaves_that(
+    alice_tenant, charlie_tenant, alice_api
+):
+    headers = {"x-service-api-key": make_api_key(tenant=alice_tenant)}
+    with acting_for(charlie_tenant):
+        reply = Last.as_view()(RequestFactory().get("/v2/echo", headers=headers))
+        after = setting()
+
+    assert reply.data == {"setting": str(alice_tenant.pk)}
+    assert after == str(charlie_tenant.pk)
+    assert reads_of(alice_tenant) == [("user_list", "all", "tests")]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_read_that_can_not_be_recorded_is_not_answered(alice_tenant):
+    key, after = make_api_key(tenant=alice_tenant), []
+    given = {"headers": {"x-service-api-key": key}, AFTER_ANSWER: after}
+
+    with no_tenant_named():
+        with pytest.raises(psycopg.DataError):
+            Last.as_view()(RequestFactory().patch("/v2/echo", **given))
+        for each in after:
+            each()
+        left = setting()
+
+    assert (len(after), left) == (1, "")
+    assert reads_of(alice_tenant) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_view_that_reads_no_rows_runs_without_a_tenant(alice_tenant):
+    data, left_to_do, left = call(Rowless, "get", alice_tenant)
+
+    assert data == {"tenant": alice_tenant.pk, "setting": ""}
+    assert (left_to_do, left) == (0, "")
+
+
+@pytest.mark.parametrize("view", [Echo, Rowless])
+def test_no_view_runs_for_a_team_that_is_gone(view, alice_tenant):
+    headers = {"x-service-api-key": make_api_key(tenant=alice_tenant)}
+    asked = [RequestFactory().get("/v2/echo", headers=headers) for _ in range(2)]
+
+    before = view.as_view()(asked[0])
+    alice_tenant.team.deleted_at = datetime.now(UTC)
+    alice_tenant.team.save()
+    after = view.as_view()(asked[1])
+
+    assert (before.status_code, after.status_code) == (200, 401)
 
 
 @pytest.mark.parametrize(

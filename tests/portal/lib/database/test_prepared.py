@@ -10,13 +10,19 @@ from portal.lib.database import rows
 from portal.lib.database.prepared import (
     NamedStatement,
     PreparedStatement,
+    Read,
     StatementByIndex,
+    read_ahead,
 )
 
 _TYPES = PreparedStatement(
     "test_types", "SELECT $1::int, $2::text, $3::jsonb, $4::timestamptz, $5::bool"
 )
 _DIVIDE = PreparedStatement("test_divide", "SELECT 6 / $1::int")
+
+_ADD = PreparedStatement("test_add", "SELECT 1 + $1::int")
+_WHEN = PreparedStatement("test_when", "SELECT clock_timestamp(), $1::text")
+_SET = PreparedStatement("test_set", "SELECT set_config('assay.test', $1, false)")
 
 _NAMES = NamedStatement(
     "test_names",
@@ -100,3 +106,67 @@ def test_a_statement_by_index_has_its_settings_to_itself_also_when_it_fails():
     assert raw.closed
     connection.close()
     assert _BY_INDEX.fetch_rows(("3",)) == [(2, "force_generic_plan")]
+
+
+def now():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT clock_timestamp(), current_setting('assay.test', true)")
+        return cursor.fetchone()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_read_ahead_is_found_once_by_the_statement_that_asks_next():
+    connection.ensure_connection()
+    raw = connection.connection
+
+    done = read_ahead(raw, _ADD, [b"41"], Read(_WHEN, ("a",)))
+    between, _ = now()
+    first, second = (_WHEN.fetch_rows(("a",)) for _ in range(2))
+
+    assert done.get_value(0, 0) == (42).to_bytes(4)
+    assert [row[1] for row in (*first, *second)] == ["a", "a"]
+    assert first[0][0] < between < second[0][0]
+
+
+@pytest.mark.parametrize(("statement", "value"), [(_WHEN, "b"), (_ADD, "1")])
+def test_what_is_read_ahead_is_forgotten_where_another_is_asked(db, statement, value):
+    now()
+    read_ahead(connection.connection, _ADD, [b"41"], Read(_WHEN, ("a",)))
+    before = _WHEN.fetch_rows(("c",)) if statement is _ADD else None
+    between, _ = now()
+
+    found = statement.fetch_rows((value,))
+    after = _WHEN.fetch_rows(("a",))
+
+    assert found[0][-1] == {"b": "b", "1": 2}[value]
+    assert before is None or before[0][1] == "c"
+    assert after[0][0] > between
+
+
+@pytest.mark.django_db(transaction=True)
+def test_neither_is_done_where_what_is_read_ahead_is_refused():
+    connection.ensure_connection()
+    raw = connection.connection
+
+    refused = read_ahead(raw, _SET, [b"kept"], Read(_DIVIDE, ("0",)))
+
+    assert refused is None
+    assert now()[1] in (None, "")
+    with pytest.raises(psycopg.DataError):
+        _DIVIDE.fetch_rows(("0",))
+    assert _DIVIDE.fetch_rows(("2",)) == [(3,)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_read_ahead_on_a_connection_that_is_lost():
+    connection.ensure_connection()
+    raw = connection.connection
+    _ADD.prepare(raw)
+    _WHEN.prepare(raw)
+    with psycopg.connect(**connection.get_connection_params()) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", [raw.info.backend_pid])
+
+    refused = read_ahead(raw, _ADD, [b"41"], Read(_WHEN, ("a",)))
+
+    assert (refused, raw.closed) == (None, True)
+    connection.close()

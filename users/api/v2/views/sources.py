@@ -33,6 +33,7 @@ class ProviderListView(TenantAPIView):
     """Serve GET /v2/providers; `source_type` filters by auth_type (contract 3.1)."""
 
     area = Area.USERS
+    reads_rows = False
 
     @describe_api_operation(
         "list_providers",

@@ -172,7 +172,8 @@ class GroupedSamplesView(SamplesView):
             after=decode_sample_cursor(query.get("next_cursor") or query.get("cursor")),
             limit=query["limit"],
         )
-        self.record_read(wanted_resource.event_resource, user.uuid)
+        subject = wanted_resource.event_resource
+        self.record_read(subject, user.uuid, is_last=True)
         return json_response(build_grouped_samples_response(page))
 
 

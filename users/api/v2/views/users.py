@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rest_framework.response import Response
 
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
+from portal.lib.api.errors import RequestInvalid
 from portal.lib.api.fields import (
     parse_path_uuid,
     validate_patch_body,
@@ -28,7 +29,7 @@ from users.api.v2.outputs import (
     build_user_list_response,
     build_user_response,
 )
-from users.api.v2.views.base import UserAPIView
+from users.api.v2.views.base import UserAPIView, find_read_of_path
 from users.operations.users.users import (
     UserChanges,
     UserRequest,
@@ -42,12 +43,16 @@ from users.queries import (
     find_user_by_client_user_id,
     find_users_by_id_prefix,
     list_users_page,
+    read_of_user,
+    read_of_users_page,
 )
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
     from rest_framework.request import Request
 
+    from accounts.models import Tenant
+    from portal.lib.database.prepared import Read
     from users.queries import UserWithSources
 
 _FOUND_AT_MOST = 50
@@ -56,17 +61,29 @@ _FOUND_AT_MOST = 50
 class UserListView(UserAPIView):
     """Serve GET /v2/user/ and POST /v2/user."""
 
+    query: dict[str, Any] | None = None
+
+    def find_first_read(self, tenant: Tenant, **path: str) -> Read | None:
+        if self.request.method != "GET":
+            return None
+        try:
+            self.query = validate_query_string(self.request, OffsetInputs)
+        except RequestInvalid:
+            return None  # as the view will say
+        return read_of_users_page(tenant=tenant, **self.query)
+
     @describe_api_operation(
         "list_users", "List users", answer=UserList, query=OffsetInputs
     )
     def get(self, request: Request) -> HttpResponse:
-        query = validate_query_string(request, OffsetInputs)
+        query = self.query or validate_query_string(request, OffsetInputs)
         page = list_users_page(tenant=self.tenant, **query)
         record_read(
             tenant=self.tenant,
             actor=self.actor,
             subject="user_list",
             subject_id="offset={offset} limit={limit}".format(**query),
+            is_last=True,
         )
         return json_response(build_user_list_response(self.tenant, page, **query))
 
@@ -90,7 +107,7 @@ class _OneUserView(UserAPIView):
         if found is None:
             raise NotFound("not_found", "User not found.")
         user, sources = found
-        self.record_read("user", user.uuid)
+        self.record_read("user", user.uuid, is_last=True)
         return json_response(build_user_response(self.tenant, user, sources))
 
 
@@ -99,6 +116,11 @@ class UserView(_OneUserView):
 
     area_by_method = {"DELETE": Area.DELETE_USERS}
     user_methods = ("GET",)
+
+    def find_first_read(self, tenant: Tenant, **path: str) -> Read | None:
+        if self.request.method == "GET":
+            return find_read_of_path(read_of_user, tenant, **path)
+        return super().find_first_read(tenant, **path)
 
     @describe_api_operation(
         "get_user", "Read a user", answer=UserAnswer, refuses=(404,)
