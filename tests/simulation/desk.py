@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from reports.models import Review
 from reports.operations.jobs.parsing import open_local_copies_of_files
+from reports.operations.review.gates import keep_duplicate_report
 from reports.operations.review.reviews import claim_review
 from reports.operations.signing.signing import reject_report
 from reports.queries import list_report_files
@@ -29,8 +30,8 @@ PDF = make_pdf()
 
 
 def value_of(content: bytes) -> str:
-    """What the reader finds in a file; other bytes have another value."""
-    return str(int(hashlib.sha256(content).hexdigest()[:6], 16))
+    """What the reader finds in a file: of other bytes another value, never critical."""
+    return f"105.{int(hashlib.sha256(content).hexdigest()[:6], 16)}1"
 
 
 def read_files(job: ParsingJob) -> ParsedReport:
@@ -61,12 +62,17 @@ def upload_report(world: World, side: Side) -> None:
 
 
 def review(world: World, side: Side) -> None:
-    """A reader works on a report: claims it, confirms it, signs or rejects it."""
+    """A reader works on a report: claims it, confirms it, signs or rejects it.
+
+    Where none waits to be read by members, the jobs that read reports are run first.
+    """
     live = set(side.live_users())
     jobs = [j for j in side.books.reports if side.books.owners[j] in live]
     rows = Review.objects.for_tenant(side.tenant).filter(job_id__in=jobs)
     open_ = rows.filter(status="open").values_list("job_id", flat=True)
-    waiting = {str(each) for each in open_}
+    if jobs and not open_.exists():
+        world.work(side)
+    waiting = {str(each) for each in open_.all()}
     job = world.pick([each for each in jobs if each in waiting] or jobs)
     if job is None:
         return
@@ -80,6 +86,9 @@ def review(world: World, side: Side) -> None:
     refusal = world.operate(side, partial(claim_review, **wanted))
     if refusal is None:
         refusal = world.operate(side, lambda: decide_all(found, reader))
+    if refusal is None:  # what was sent twice is there twice
+        keep = partial(keep_duplicate_report, **wanted, reason="Sent twice.")
+        refusal = world.operate(side, keep)
     if refusal is None and world.dice.random() < 0.8:
         rejects = world.dice.random() < 0.2
         act = (

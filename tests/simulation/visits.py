@@ -23,7 +23,10 @@ WORDS = ("", "", "", "sandbox:slow", "sandbox:refuse", "sandbox:gone", "sandbox:
 def book(world: World, side: Side) -> None:
     """Book one of the next slots, which the provider confirms, puts off or refuses."""
     books = side.books
-    order = world.pick(each for each in side.open_orders() if each in books.walk_ins)
+    orders = [each for each in side.open_orders() if each in books.walk_ins]
+    # What a lab answers by hand has its requisition; of others some are too early.
+    ready = [each for each in orders if each in books.results]
+    order = world.pick(ready if ready and world.dice.random() < 0.6 else orders)
     if order is None:
         return
     body = {
