@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import sleep
+from collections import deque
 from http import HTTPStatus
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from portal.server.streams import Gone, Stream
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 # What a refused client may still send before its connection is closed: many read the
 # answer only once they have sent all, and a connection closed before loses it.
 LINGER_S = 5
-# A refusal is held back, so that clients who ask again at once, however many, cost a
-# process few calls; beyond MOST_HELD of a process the next is sent at once. One that is
-# held has a connection and no thread.
+# Clients who are refused and ask again at once, however many, cost a process few calls:
+# beyond so many refusals a second each is held back. One that is held has a connection
+# and no thread; beyond MOST_HELD of a process the next is sent at once.
 REFUSALS = frozenset(
     {
         HTTPStatus.UNAUTHORIZED,
@@ -29,6 +31,7 @@ REFUSALS = frozenset(
         HTTPStatus.SERVICE_UNAVAILABLE,
     }
 )
+AT_ONCE_A_SECOND = 10
 HELD_S = 1.0
 MOST_HELD = 500
 
@@ -55,11 +58,12 @@ HEALTHY = Answer(
 
 
 _held: set[object] = set()
+_sent_at_once: deque[float] = deque()  # when, of the last second
 
 
 async def hold_refusal(answer: Answer) -> None:
-    """Wait for HELD_S if it refuses a caller, and not too many wait already."""
-    if answer.status not in REFUSALS or len(_held) >= MOST_HELD:
+    """Wait for HELD_S if it refuses a caller as many were refused within a second."""
+    if answer.status not in REFUSALS or len(_held) >= MOST_HELD or _may_go_at_once():
         return
     mark = object()
     _held.add(mark)
@@ -67,6 +71,16 @@ async def hold_refusal(answer: Answer) -> None:
         await sleep(HELD_S)
     finally:
         _held.discard(mark)
+
+
+def _may_go_at_once() -> bool:
+    now = monotonic()
+    while _sent_at_once and now - _sent_at_once[0] >= 1:
+        _sent_at_once.popleft()
+    if len(_sent_at_once) >= AT_ONCE_A_SECOND:
+        return False
+    _sent_at_once.append(now)
+    return True
 
 
 async def send_answer(

@@ -99,6 +99,7 @@ UNSCOPED_MODULES = {
 ACROSS_MODULES = {
     "exchange/management/commands/lake.py": "exports months of all tenants",
     "portal/ops/health/lake.py": "files of all tenants are counted",
+    "users/management/commands/distribute_samples.py": "samples of all are spread",
     "users/management/commands/pack_samples.py": "packs in all tenants",
     "portal/lib/tenancy.py": "defines it",
     "portal/lib/jobs/jobs.py": "periodic jobs have no tenant",

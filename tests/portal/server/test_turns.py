@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import select
 import threading
+from collections import deque
 from contextlib import ExitStack
 
 import pytest
@@ -122,6 +123,9 @@ def test_refusals_are_held_back_by_no_thread_and_up_to_a_bound(monkeypatch, stat
         await asyncio.get_running_loop().run_in_executor(None, go.wait, TIMEOUT_S)
 
     monkeypatch.setattr(answers, "sleep", hold)
+    monkeypatch.setattr(answers, "monotonic", lambda: 60.0)
+    monkeypatch.setattr(answers, "_sent_at_once", deque())
+    monkeypatch.setattr(answers, "AT_ONCE_A_SECOND", 2)
     monkeypatch.setattr(answers, "MOST_HELD", 1)
 
     def application(environ, start_response):
@@ -137,13 +141,15 @@ def test_refusals_are_held_back_by_no_thread_and_up_to_a_bound(monkeypatch, stat
             client.send(request("GET", path, "Connection: close"))
             return client
 
+        replies = [call("/refused").answer() for _ in range(2)]
+        assert not held.is_set()
         first = call("/refused")
         assert held.wait(TIMEOUT_S)
         assert call("/other").answer().status == 200
         second = call("/refused").answer()
         assert select.select([first.socket], [], [], 0)[0] == []
         go.set()
-        replies = [first.answer(), second]
+        replies += [first.answer(), second]
 
     for reply in replies:
         assert (reply.status, reply.headers["Retry-After"], reply.content) == (
