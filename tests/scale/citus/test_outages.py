@@ -139,7 +139,8 @@ def announcing(cluster):
 
     def announce():
         say("SET application_name = announcing", "SET synchronous_commit = on")
-        say("NOTIFY dying")
+        # What writes nothing beside an announcement waits for no standby.
+        say("SELECT pg_logical_emit_message(true, 'announcing', '')", "NOTIFY dying")
 
     def start():
         thread.start()
@@ -156,23 +157,6 @@ def test_a_coordinator_that_dies_before_its_commit_leaves_nothing(dying, announc
     announcing()
 
     assert dying.run("Lock", is_waiting_for_standby=False) == (0, 0)
-
-
-def test_without_the_mark_the_worker_has_what_the_coordinator_lost(
-    cluster, dying, announcing
-):
-    mark = "users_mark_commit() RETURNS boolean LANGUAGE"
-    with cluster.connect_as_superuser() as opened:
-        ((kept,),) = opened.execute(
-            "SELECT pg_get_functiondef('users_mark_commit'::regproc)"
-        )
-        opened.execute(f"CREATE OR REPLACE FUNCTION {mark} sql AS 'SELECT true'")
-    announcing()
-    found = dying.run("Lock", is_waiting_for_standby=False)
-    with cluster.connect_as_superuser() as opened:
-        opened.execute(kept)
-
-    assert found == (BATCH, 0)
 
 
 def test_a_coordinator_that_dies_behind_its_commit_leaves_all(dying):
