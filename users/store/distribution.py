@@ -60,7 +60,7 @@ _DISTRIBUTE = "SELECT create_distributed_table(%s, 'user_id', colocate_with => %
 _REMOVE_LOCAL = "SELECT truncate_local_data_after_distributing_table(%s)"
 # The last statement by which a role that serves learns whose samples it may meet runs
 # where the samples are, and there are no users. A fence can't stand there either, as
-# policies of distributed tables know no other table: whoever reads samples has their
+# policies of distributed tables know no other table: what reads samples has their
 # user from users_user, which is fenced (tests/scale/citus/test_isolation.py).
 _FIND_USER = """
 CREATE OR REPLACE FUNCTION assay_is_user_of_tenant(person bigint) RETURNS boolean
